@@ -8,7 +8,8 @@ import { findCheckProblems } from './check-problems.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';
 import { FORMATS } from './formats.ts';
-import { CONFIG_SCHEMA, type ConfigText, type DurationText } from './schema.ts';
+import { CONFIG_SCHEMA, type ConfigText } from './schema.ts';
+import type { DurationText } from './setting-types.ts';
 import { describeUnusualPort, findSmtpProblems } from './smtp-problems.ts';
 
 /** A resolved part of the configuration: `interval: '5m'` becomes `intervalMs: 300000`; everything is readonly. */

@@ -14,46 +14,17 @@ import { DAY_MS } from '../domain/durations.ts';
 import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { DEFAULT_REGION } from '../domain/region.ts';
 import { MIN_INCIDENT_RETENTION_MS } from '../domain/retention.ts';
-import { type Static, type TSchema, Type } from '../json-schema.ts';
-
-/** Extra members of a setting's schema, beside those of JSON Schema. */
-interface SettingNotes {
-  /** A running program takes the new value at SIGHUP. */
-  readonly reloadable?: boolean;
-  /** Milliseconds; for durations. */
-  readonly minMs?: number;
-  /** Never printed. */
-  readonly secret?: boolean;
-}
-
-declare const durationMark: unique symbol;
-/** A duration as files write it, `5m`; kept apart from other text so that the type `Config` can follow from the schema. */
-export type DurationText = string & { readonly [durationMark]: true };
-
-const durationType = (notes: object) =>
-  Type.Unsafe<DurationText>({ type: 'string', format: 'duration', ...notes });
-const duration = (byDefault: string, description: string, minMs = 0) =>
-  durationType({ default: byDefault, description, minMs });
-const optionalDuration = (description: string, minMs: number) =>
-  Type.Union([Type.Null(), durationType({ minMs })], { default: null, description });
-const count = (byDefault: number, description: string, notes: SettingNotes = {}) =>
-  Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: byDefault, description, ...notes });
-const optionalText = (description: string, more: object = {}) =>
-  Type.Union([Type.Null(), Type.String({ minLength: 1, ...more })], { default: null, description });
-const list = <T extends TSchema>(
-  item: T,
-  byDefault: readonly unknown[],
-  description: string,
-  more: object = {},
-) => Type.Array(item, { default: byDefault, description, ...more });
-const section = <T extends Record<string, TSchema>>(members: T, description: string) =>
-  Type.Object(members, { additionalProperties: false, default: {}, description });
-const choice = <const T extends string>(
-  words: readonly T[],
-  byDefault: T,
-  description: string,
-  notes: SettingNotes = {},
-) => Type.Unsafe<T>({ type: 'string', enum: [...words], default: byDefault, description, ...notes });
+import { type Static, Type } from '../json-schema.ts';
+import {
+  choice,
+  count,
+  duration,
+  durationType,
+  list,
+  optionalDuration,
+  optionalText,
+  section,
+} from './setting-types.ts';
 
 const Provider = Type.Object(
   {

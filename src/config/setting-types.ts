@@ -1,0 +1,49 @@
+/** The types of settings: schemas with a default and a meaning. */
+import { type TSchema, Type } from '../json-schema.ts';
+
+/** Extra members of a setting's schema, beside those of JSON Schema. */
+interface SettingNotes {
+  /** A running program takes the new value at SIGHUP. */
+  readonly reloadable?: boolean;
+  /** Milliseconds; for durations. */
+  readonly minMs?: number;
+  /** Never printed. */
+  readonly secret?: boolean;
+}
+
+declare const durationMark: unique symbol;
+/** A duration as files write it, `5m`; kept apart from other text so that the type `Config` can follow from the schema. */
+export type DurationText = string & { readonly [durationMark]: true };
+
+/** A duration. */
+export const durationType = (notes: object) =>
+  Type.Unsafe<DurationText>({ type: 'string', format: 'duration', ...notes });
+/** A duration with a default. */
+export const duration = (byDefault: string, description: string, minMs = 0) =>
+  durationType({ default: byDefault, description, minMs });
+/** A duration, or null. */
+export const optionalDuration = (description: string, minMs: number) =>
+  Type.Union([Type.Null(), durationType({ minMs })], { default: null, description });
+/** A number from 1 on. */
+export const count = (byDefault: number, description: string, notes: SettingNotes = {}) =>
+  Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: byDefault, description, ...notes });
+/** A text, or null. */
+export const optionalText = (description: string, more: object = {}) =>
+  Type.Union([Type.Null(), Type.String({ minLength: 1, ...more })], { default: null, description });
+/** A list with a default. */
+export const list = <T extends TSchema>(
+  item: T,
+  byDefault: readonly unknown[],
+  description: string,
+  more: object = {},
+) => Type.Array(item, { default: byDefault, description, ...more });
+/** Settings below one name, each with its default. */
+export const section = <T extends Record<string, TSchema>>(members: T, description: string) =>
+  Type.Object(members, { additionalProperties: false, default: {}, description });
+/** One of some words. */
+export const choice = <const T extends string>(
+  words: readonly T[],
+  byDefault: T,
+  description: string,
+  notes: SettingNotes = {},
+) => Type.Unsafe<T>({ type: 'string', enum: [...words], default: byDefault, description, ...notes });
