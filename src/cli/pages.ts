@@ -128,7 +128,7 @@ export async function changeDomain(
       }
       const change = { custom_domain: wanted };
       const changed = resultOf(await pageChanges.patch(context, OPERATOR, slug, change, null));
-      if (changed.domain === undefined) return printNote(`${slug.toLowerCase()} has no domain of its own`);
+      if (changed.domain === undefined) return printNote(`${slug.toLowerCase()} has no custom domain`);
       if (changed.domain.provedAt !== null) return printNote(`${changed.domain.name} is verified`);
       const { recordName, word, fileUrl } = proofs.instructions(changed.accountId, changed.domain.name);
       console.log(`TXT record ${recordName}\nor file   ${fileUrl}\ncontent   ${word}`);

@@ -435,7 +435,7 @@ t.test('it sets the domain of a page, verifies it by its TXT record, and takes i
   const [page] = JSON.parse((await run('pages', 'list', '--json')).stdout);
   t.match(page.url, /^https?:\/\/status\.example\.com(:\d+)?\/$/);
   t.match(await withRegistry((registry) => registry.provedPageDomains()), [{ slug: 'acme' }]);
-  t.match(await run('pages', 'domain', 'acme', 'none'), { status: 0, stderr: /no domain of its own/ });
+  t.match(await run('pages', 'domain', 'acme', 'none'), { status: 0, stderr: /no custom domain/ });
   t.same(await withRegistry((registry) => registry.provedPageDomains()), []);
 });
 

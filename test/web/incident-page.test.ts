@@ -82,7 +82,7 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
       { severity: 'maintenance' },
     ].map(look),
     ['down', 'down', 'slow', 'maintenance'],
-    'the state, since the severity has a mark of its own',
+    'the state, since the severity is marked apart',
   );
 });
 

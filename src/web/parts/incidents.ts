@@ -92,7 +92,7 @@ export function reportedBy({ source, updates }: Incident, { page }: Language['te
   return isReported ? page.detectedByHeartbeats : page.detectedByUs;
 }
 
-/** The colour of a state: what is open, watched and over. Severity has a mark of its own. */
+/** The colour of a state: what is open, watched and over. Severity is marked apart. */
 export function lookOf({
   status,
   severity,
