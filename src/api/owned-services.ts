@@ -1,14 +1,5 @@
 /** Services of an account: `POST /api/v1/services`, and `GET`, `PATCH` and `DELETE /api/v1/services/:slug` (docs/api.md). */
-import { createService, type DefinitionContext, patchService } from '../app/defined-services.ts';
-import { verifyDomain } from '../app/domains.ts';
-import {
-  makeAddressSecret,
-  makeHeartbeatAddress,
-  removeHeartbeatAddress,
-} from '../app/heartbeat-addresses.ts';
-import { findOwnedService } from '../app/owned-service.ts';
-import { type ServiceDocument, serviceDocumentOf } from '../app/service-document.ts';
-import { removeService } from '../app/services.ts';
+
 import type { Service } from '../domain/service.ts';
 import { unknownStatus } from '../domain/status/current.ts';
 import { parseJson } from '../http/body.ts';
@@ -34,6 +25,20 @@ import {
   REMOVED,
   writeRoute,
 } from '../resources/kit/write-route.ts';
+import {
+  createService,
+  type DefinitionContext,
+  patchService,
+} from '../resources/services/defined-services.ts';
+import { verifyDomain } from '../resources/services/domains.ts';
+import {
+  makeAddressSecret,
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+} from '../resources/services/heartbeat-addresses.ts';
+import { findOwnedService } from '../resources/services/owned-service.ts';
+import { type ServiceDocument, serviceDocumentOf } from '../resources/services/service-document.ts';
+import { removeService } from '../resources/services/services.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';

@@ -3,11 +3,11 @@
  * kinds that have it: generators read that everywhere, and a kind that version 1 gains breaks no client.
  */
 
-import { ServiceDocumentSchema } from '../app/service-document.ts';
 import type { TObject, TSchema } from '../json-schema.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
+import { ServiceDocumentSchema } from '../resources/services/service-document.ts';
 
 type Kinds = Readonly<Record<string, { readonly settings: TObject }>>;
 

@@ -1,6 +1,5 @@
 /** Channels and rules in a document of `apply`, and those that an account has: both in the form that a plan compares. */
 
-import { takeKept } from '../app/kept-secrets.ts';
 import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { editOf, newChannel } from '../resources/channels/channels.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { takeKept } from '../resources/services/kept-secrets.ts';
 import type { WantedChannel, WantedRule } from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';

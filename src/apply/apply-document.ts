@@ -1,10 +1,5 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 
-import { type CheckBounds, limitsFor } from '../app/check-choice.ts';
-import { readWantedPage, readWantedService } from '../app/kept-secrets.ts';
-import { findParent, type Registration } from '../app/register-services.ts';
-import { type ComparedCheck, compareSecrets } from '../app/seal-settings.ts';
-import { serviceDocumentOf } from '../app/service-document.ts';
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
@@ -20,6 +15,11 @@ import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage } from '../resources/pages/page-document.ts';
 import { sealReaders } from '../resources/pages/page-readers.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { type CheckBounds, limitsFor } from '../resources/services/check-choice.ts';
+import { readWantedPage, readWantedService } from '../resources/services/kept-secrets.ts';
+import { findParent, type Registration } from '../resources/services/register-services.ts';
+import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
+import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type {
   WantedChannel,
   WantedMaintenance,

@@ -1,12 +1,12 @@
 /** The shape of a document of `apply`: its schema, and its lists. */
 
-import { ServiceDocumentSchema } from '../app/service-document.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
 import type { FieldRefusal } from '../resources/kit/change.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
 import { PageDocumentSchema } from '../resources/pages/page-document.ts';
 import { RuleDocumentSchema } from '../resources/rules/rule-document.ts';
+import { ServiceDocumentSchema } from '../resources/services/service-document.ts';
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
 
 /** The schema of a document. */

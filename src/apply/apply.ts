@@ -1,7 +1,5 @@
 /** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
 
-import { sealSettings } from '../app/seal-settings.ts';
-import { claimPlace, hasMoved } from '../app/services.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -10,6 +8,8 @@ import {
   type Refused,
   refuseRole,
 } from '../resources/kit/change.ts';
+import { sealSettings } from '../resources/services/seal-settings.ts';
+import { claimPlace, hasMoved } from '../resources/services/services.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';

@@ -1,6 +1,5 @@
 /** What an account has as a document of `apply`. */
 
-import { serviceDocumentOf } from '../app/service-document.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import {
   type ChannelKinds,
@@ -10,6 +9,7 @@ import {
 import { nameOnPage } from '../resources/kit/listed-services.ts';
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';

@@ -1,11 +1,11 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 
 import { readFileSync } from 'node:fs';
-import { type RegistrationContext, registerServices } from '../app/register-services.ts';
 import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { type RegistrationContext, registerServices } from '../resources/services/register-services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';

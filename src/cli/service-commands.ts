@@ -1,15 +1,6 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
 import { readFileSync } from 'node:fs';
-import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
-import { type Registration, registerServices } from '../app/register-services.ts';
-import {
-  changeService,
-  readServiceEdit,
-  removeService,
-  type ServiceChanges,
-  type ServiceContext,
-} from '../app/services.ts';
 import type { PublicServices } from '../apply/apply-document.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
@@ -18,6 +9,15 @@ import { messageOf } from '../error.ts';
 import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
 import { readDomain } from '../resources/kit/read-input.ts';
+import { makeHeartbeatAddress, removeHeartbeatAddress } from '../resources/services/heartbeat-addresses.ts';
+import { type Registration, registerServices } from '../resources/services/register-services.ts';
+import {
+  changeService,
+  readServiceEdit,
+  removeService,
+  type ServiceChanges,
+  type ServiceContext,
+} from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';

@@ -1,12 +1,8 @@
-/** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
+/** Changes that a role does not permit: the functions of `src/app/` and `src/resources/` refuse them first. */
 
 import t from 'tap';
-import { dropClaim, verifyDomain } from '../../src/app/domains.ts';
-import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
 import { addKey, revokeKey } from '../../src/app/keys.ts';
 import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../src/app/members.ts';
-import { addService, tryEnteredCheck } from '../../src/app/new-service.ts';
-import { changeService, removeService } from '../../src/app/services.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
@@ -14,6 +10,13 @@ import { channelChanges } from '../../src/resources/channels/channels.ts';
 import { arrangeStatusPage } from '../../src/resources/pages/arrange-page.ts';
 import { pageChanges } from '../../src/resources/pages/pages.ts';
 import { ruleChanges } from '../../src/resources/rules/rules.ts';
+import { dropClaim, verifyDomain } from '../../src/resources/services/domains.ts';
+import {
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+} from '../../src/resources/services/heartbeat-addresses.ts';
+import { addService, tryEnteredCheck } from '../../src/resources/services/new-service.ts';
+import { changeService, removeService } from '../../src/resources/services/services.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { USUAL } from '../support/attempts.ts';
 import { registryHere } from '../support/registry-here.ts';

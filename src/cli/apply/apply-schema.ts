@@ -1,7 +1,6 @@
 /** The JSON Schema of files of `apply`, with which editors complete them: `npm run schema` writes it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceDocumentSchema } from '../../app/service-document.ts';
 import { ApplyDocumentSchema } from '../../apply/apply-lists.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
 import { PROBED_KINDS } from '../../domain/service.ts';
@@ -10,6 +9,7 @@ import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { ChannelDocumentSchema, type ChannelKinds } from '../../resources/channels/channel-document.ts';
 import { PageDocumentSchema } from '../../resources/pages/page-document.ts';
+import { ServiceDocumentSchema } from '../../resources/services/service-document.ts';
 
 /** The file. */
 export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');

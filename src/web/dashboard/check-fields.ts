@@ -2,11 +2,12 @@
  * The fields of a check in the form of a service: the settings of its kind, made from their schema, and what every check may
  * have of its own.
  */
-import type { CheckBounds } from '../../app/check-choice.ts';
-import type { ServiceChanges } from '../../app/services.ts';
+
 import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { MEMBER_NAMES, type MemberName, memberTexts } from '../../kinds/check-members.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
+import type { CheckBounds } from '../../resources/services/check-choice.ts';
+import type { ServiceChanges } from '../../resources/services/services.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 

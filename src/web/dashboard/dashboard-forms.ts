@@ -3,8 +3,6 @@
  * or shows the page with the refusals.
  */
 
-import type { CheckBounds } from '../../app/check-choice.ts';
-import type { TrialContext } from '../../app/new-service.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
@@ -17,6 +15,8 @@ import { escapeMarkup } from '../../language/phrase.ts';
 import type { ChannelKinds } from '../../resources/channels/channel-document.ts';
 import type { SendContext } from '../../resources/channels/channels.ts';
 import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
+import type { CheckBounds } from '../../resources/services/check-choice.ts';
+import type { TrialContext } from '../../resources/services/new-service.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { AlertStore, RuleStore } from '../../store/ports/alerts.ts';

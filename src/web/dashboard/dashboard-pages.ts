@@ -1,12 +1,12 @@
 /** `/dashboard`: what sums the account up, its services and what waits for its owner. */
 
 import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
-import { dropClaim } from '../../app/domains.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { accept } from '../../resources/kit/change.ts';
+import { dropClaim } from '../../resources/services/domains.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';

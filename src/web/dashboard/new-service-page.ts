@@ -1,9 +1,10 @@
 /** `/dashboard/services/new`: adds a service with all that its check needs, after a trial of the check. */
-import { needsProof } from '../../app/defined-services.ts';
-import { addService, type Trial } from '../../app/new-service.ts';
+
 import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
+import { needsProof } from '../../resources/services/defined-services.ts';
+import { addService, type Trial } from '../../resources/services/new-service.ts';
 import { checkLabels } from './check-fields.ts';
 import {
   changeContext,

@@ -1,15 +1,18 @@
 /** `/dashboard/services/:slug`: a service of an owner, its settings, its newest heartbeats and its badges. */
 
-import { verifyDomain } from '../../app/domains.ts';
-import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../app/heartbeat-addresses.ts';
-import type { Trial } from '../../app/new-service.ts';
-import { changeService, removeService } from '../../app/services.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { unknownStatus } from '../../domain/status/current.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { timeToSecond } from '../../language/phrase.ts';
+import { verifyDomain } from '../../resources/services/domains.ts';
+import {
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+} from '../../resources/services/heartbeat-addresses.ts';
+import type { Trial } from '../../resources/services/new-service.ts';
+import { changeService, removeService } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';

@@ -1,13 +1,13 @@
 /** The form of a service, new or stored: its fields, what it asks for, and the trial of the check that it shows. */
 
-import { type EnteredService, type Trial, tryEnteredCheck } from '../../app/new-service.ts';
-import type { ServiceChanges } from '../../app/services.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import { type CheckDefinition, MONITORING_KINDS } from '../../domain/service.ts';
 import { latestCheckOf } from '../../domain/status/judge.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
+import { type EnteredService, type Trial, tryEnteredCheck } from '../../resources/services/new-service.ts';
+import type { ServiceChanges } from '../../resources/services/services.ts';
 import type { Language } from '../language/language.ts';
 import { explainStatus, STATUS_SHAPES } from '../parts/verdict.ts';
 import { membersOf, settingsOf, viewSettings } from './check-fields.ts';

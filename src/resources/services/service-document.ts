@@ -1,7 +1,7 @@
 /** A service as a document: the form that files of `apply` and the API share. */
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
-import { CATEGORIES, type Category } from '../domain/category.ts';
-import { formatDuration } from '../domain/durations.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import { CATEGORIES, type Category } from '../../domain/category.ts';
+import { formatDuration } from '../../domain/durations.ts';
 import {
   type AcceptRule,
   type CheckDefinition,
@@ -10,14 +10,14 @@ import {
   DEFAULT_CHECK,
   MONITORING_KINDS,
   type Service,
-} from '../domain/service.ts';
-import { type Static, Type } from '../json-schema.ts';
-import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '../kinds/check-members.ts';
-import { validateSettings } from '../kinds/settings.ts';
-import { accept, type FieldRefusal, type Outcome } from '../resources/kit/change.ts';
-import { isObject } from '../resources/kit/merge-patch.ts';
-import { createDocumentReader } from '../resources/kit/read-document.ts';
-import { readAll, readDomain, readNameField } from '../resources/kit/read-input.ts';
+} from '../../domain/service.ts';
+import { type Static, Type } from '../../json-schema.ts';
+import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '../../kinds/check-members.ts';
+import { validateSettings } from '../../kinds/settings.ts';
+import { accept, type FieldRefusal, type Outcome } from '../kit/change.ts';
+import { isObject } from '../kit/merge-patch.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { readAll, readDomain, readNameField } from '../kit/read-input.ts';
 import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
 import type { Registration } from './register-services.ts';
 

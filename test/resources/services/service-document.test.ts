@@ -2,14 +2,14 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { readServiceDocument, serviceDocumentOf } from '../../src/app/service-document.ts';
-import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
-import { CATEGORIES } from '../../src/domain/category.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { operatorLimits, ownerLimits } from '../../src/kinds/check-members.ts';
-import { USUAL } from '../support/attempts.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
-import { propertyRuns } from '../support/property-runs.ts';
+import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
+import { CATEGORIES } from '../../../src/domain/category.ts';
+import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
+import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
+import { USUAL } from '../../support/attempts.ts';
+import { PUBLIC_ONLY } from '../../support/destinations.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['eu', 'us']);
 const OPERATOR_LIMITS = { ...operatorLimits(USUAL), regions: ['eu', 'us'] };

@@ -1,11 +1,11 @@
 /** Secrets that stay as they are stored: those for which a document of `apply` has null, and those that a change does not name. */
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
-import { type CheckDefinition, MONITORING_KINDS } from '../domain/service.ts';
-import type { MemberLimits } from '../kinds/check-members.ts';
-import { destinationOf, type SealedSettings, settingFields } from '../kinds/settings.ts';
-import { accept, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
-import { isObject } from '../resources/kit/merge-patch.ts';
-import { type ReadPage, readPageDocument } from '../resources/pages/page-document.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import { type CheckDefinition, MONITORING_KINDS } from '../../domain/service.ts';
+import type { MemberLimits } from '../../kinds/check-members.ts';
+import { destinationOf, type SealedSettings, settingFields } from '../../kinds/settings.ts';
+import { accept, type Outcome, type Refused, refuse } from '../kit/change.ts';
+import { isObject } from '../kit/merge-patch.ts';
+import { type ReadPage, readPageDocument } from '../pages/page-document.ts';
 import type { Registration } from './register-services.ts';
 import { readServiceDocument } from './service-document.ts';
 

@@ -1,13 +1,13 @@
 /** Services that are added by form, and the trial of a check before its service is saved (decisions, Ownership). */
-import type { CheckTarget } from '../domain/check-target.ts';
-import { timingOf } from '../domain/check-timing.ts';
-import { type Attempt, NO_MEMORY } from '../domain/result.ts';
-import { type CheckDefinition, DEFAULT_CHECK, type Service } from '../domain/service.ts';
-import { judgeAttempt } from '../domain/status/judge.ts';
-import type { Verdict } from '../domain/status.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuseRole } from '../resources/kit/change.ts';
-import { readAll, readDomain } from '../resources/kit/read-input.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { CheckTarget } from '../../domain/check-target.ts';
+import { timingOf } from '../../domain/check-timing.ts';
+import { type Attempt, NO_MEMORY } from '../../domain/result.ts';
+import { type CheckDefinition, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
+import { judgeAttempt } from '../../domain/status/judge.ts';
+import type { Verdict } from '../../domain/status.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuseRole } from '../kit/change.ts';
+import { readAll, readDomain } from '../kit/read-input.ts';
 import { limitsFor } from './check-choice.ts';
 import { type DefinitionContext, needsProof, registerService } from './defined-services.ts';
 import { readServiceEdit, type ServiceChanges } from './services.ts';

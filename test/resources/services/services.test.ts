@@ -1,14 +1,18 @@
 /** The rules for changes of a service by its owner. */
 
 import t from 'tap';
-import { readServiceDocument } from '../../src/app/service-document.ts';
-import { claimPlace, readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
-import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
-import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { ownerLimits } from '../../src/kinds/check-members.ts';
-import type { ServiceEdit } from '../../src/store/ports/services.ts';
-import { USUAL } from '../support/attempts.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
+import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
+import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { ownerLimits } from '../../../src/kinds/check-members.ts';
+import { readServiceDocument } from '../../../src/resources/services/service-document.ts';
+import {
+  claimPlace,
+  readServiceEdit,
+  type ServiceChanges,
+} from '../../../src/resources/services/services.ts';
+import type { ServiceEdit } from '../../../src/store/ports/services.ts';
+import { USUAL } from '../../support/attempts.ts';
+import { PUBLIC_ONLY } from '../../support/destinations.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;

@@ -1,15 +1,8 @@
 /** Proofs of control over domains, and claims of domains that wait for one (decisions, Ownership). */
-import type { DomainProofs } from '../auth/domain-proof.ts';
-import type { Service } from '../domain/service.ts';
-import {
-  type AccountPrincipal,
-  accept,
-  attempt,
-  type Outcome,
-  refuse,
-  refuseRole,
-} from '../resources/kit/change.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { Service } from '../../domain/service.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 import { type CheckedPlace, claimPlace } from './services.ts';
 
 /** The dependencies of changes of claims. */

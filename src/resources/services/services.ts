@@ -1,19 +1,24 @@
 /** Services of an account: its owners, its editors or the operator change and remove them (decisions, Ownership). */
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
-import { type Category, isCategory } from '../domain/category.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import { type Category, isCategory } from '../../domain/category.ts';
 import {
   type CheckDefinition,
   type CheckSettings,
   MONITORING_KINDS,
   type Service,
-} from '../domain/service.ts';
-import { changeMembers, MEMBER_NAMES, type MemberLimits, type MemberTexts } from '../kinds/check-members.ts';
-import { changeSettings } from '../kinds/settings.ts';
-import { accept, atField, attempt, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
-import { readAcceptRules, readAll, readNameField } from '../resources/kit/read-input.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
+} from '../../domain/service.ts';
+import {
+  changeMembers,
+  MEMBER_NAMES,
+  type MemberLimits,
+  type MemberTexts,
+} from '../../kinds/check-members.ts';
+import { changeSettings } from '../../kinds/settings.ts';
+import type { CredentialStore } from '../../store/ports/credentials.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { ServiceEdit, ServiceStore } from '../../store/ports/services.ts';
+import { accept, atField, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
+import { readAcceptRules, readAll, readNameField } from '../kit/read-input.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
 import { changeSeen, type OwnedContext } from './owned-service.ts';
 import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';

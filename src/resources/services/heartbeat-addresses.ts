@@ -1,8 +1,8 @@
 /** Heartbeat addresses of services: its owners, editors or the operator make and remove them. */
 import { randomBytes } from 'node:crypto';
-import { hashAddressSecret } from '../domain/heartbeat/heartbeat-address.ts';
-import { attempt, type Outcome, type Principal } from '../resources/kit/change.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
+import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-address.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import { attempt, type Outcome, type Principal } from '../kit/change.ts';
 import { changeSeen, type OwnedContext } from './owned-service.ts';
 
 /** The dependencies of these changes. */

@@ -1,12 +1,12 @@
 /** Registers services for an account on behalf of the operator, one by one or from a file (decisions, Ownership). */
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
-import type { CheckTiming } from '../domain/check-timing.ts';
-import type { CheckSettings } from '../domain/service.ts';
-import { operatorLimits, refuseMembers } from '../kinds/check-members.ts';
-import { type AccountPrincipal, accept, type Outcome, refuse } from '../resources/kit/change.ts';
-import { readAll, readDomain, readKind, readNameField } from '../resources/kit/read-input.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { NewService, ServiceStore } from '../store/ports/services.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import type { CheckTiming } from '../../domain/check-timing.ts';
+import type { CheckSettings } from '../../domain/service.ts';
+import { operatorLimits, refuseMembers } from '../../kinds/check-members.ts';
+import type { CredentialStore } from '../../store/ports/credentials.ts';
+import type { NewService, ServiceStore } from '../../store/ports/services.ts';
+import { type AccountPrincipal, accept, type Outcome, refuse } from '../kit/change.ts';
+import { readAll, readDomain, readKind, readNameField } from '../kit/read-input.ts';
 import { membersOutcome } from './check-choice.ts';
 import { acceptUrl, readTypedSettings } from './read-check.ts';
 import { sealSettings } from './seal-settings.ts';

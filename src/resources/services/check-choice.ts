@@ -1,7 +1,12 @@
 /** The bounds of what a service chooses about its checks, and refusals of times and regions. */
-import type { CheckChoice, CheckTiming } from '../domain/check-timing.ts';
-import { type MemberLimits, operatorLimits, ownerLimits, type WrongMember } from '../kinds/check-members.ts';
-import { accept, type Outcome, type Principal } from '../resources/kit/change.ts';
+import type { CheckChoice, CheckTiming } from '../../domain/check-timing.ts';
+import {
+  type MemberLimits,
+  operatorLimits,
+  ownerLimits,
+  type WrongMember,
+} from '../../kinds/check-members.ts';
+import { accept, type Outcome, type Principal } from '../kit/change.ts';
 
 /** What bounds the times and regions of checks of owners' services. */
 export interface CheckBounds {

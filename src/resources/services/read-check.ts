@@ -2,19 +2,19 @@
  * Reads how a service is checked. Forms, commands, files and the API enter a check in forms of their own; what it may be, and what
  * becomes of it, is decided here for all of them.
  */
-import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
-import type { CheckChoice } from '../domain/check-timing.ts';
-import { DAY_MS, parseDuration } from '../domain/durations.ts';
-import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat/heartbeat-schedule.ts';
-import { readHostName } from '../domain/host-name.ts';
-import { refusalOfSchedule } from '../domain/refusal.ts';
-import type { AcceptRule, CheckDefinition, CheckKind, CheckSettings } from '../domain/service.ts';
-import type { WrongSetting } from '../kinds/check-kind.ts';
-import { type MemberLimits, refuseMembers, type WrongMember } from '../kinds/check-members.ts';
-import { hostSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
-import { accept, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
-import { DOCUMENT_FORMATS } from '../resources/kit/read-document.ts';
-import { readAll, readKind } from '../resources/kit/read-input.ts';
+import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
+import type { CheckChoice } from '../../domain/check-timing.ts';
+import { DAY_MS, parseDuration } from '../../domain/durations.ts';
+import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
+import { readHostName } from '../../domain/host-name.ts';
+import { refusalOfSchedule } from '../../domain/refusal.ts';
+import type { AcceptRule, CheckDefinition, CheckKind, CheckSettings } from '../../domain/service.ts';
+import type { WrongSetting } from '../../kinds/check-kind.ts';
+import { type MemberLimits, refuseMembers, type WrongMember } from '../../kinds/check-members.ts';
+import { hostSettings, portOf, type SettingsReading, validateSettings } from '../../kinds/settings.ts';
+import { accept, type Outcome, type Refused, refuse } from '../kit/change.ts';
+import { DOCUMENT_FORMATS } from '../kit/read-document.ts';
+import { readAll, readKind } from '../kit/read-input.ts';
 import { membersOutcome } from './check-choice.ts';
 
 /** A check as entered. Members that the input does not name have the values that they keep. */

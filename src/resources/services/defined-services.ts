@@ -1,7 +1,10 @@
 /** Services that are created and changed as documents, as the API has them (docs/api.md). */
-import type { DomainProofs } from '../auth/domain-proof.ts';
-import type { CheckDefinition, Service } from '../domain/service.ts';
-import type { SealedSettings } from '../kinds/settings.ts';
+import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { CheckDefinition, Service } from '../../domain/service.ts';
+import type { SealedSettings } from '../../kinds/settings.ts';
+import type { CredentialStore } from '../../store/ports/credentials.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { ServiceEdit, ServiceStore } from '../../store/ports/services.ts';
 import {
   type AccountPrincipal,
   attempt,
@@ -10,11 +13,8 @@ import {
   type Refused,
   refuse,
   refuseRole,
-} from '../resources/kit/change.ts';
-import { isObject, mergePatch } from '../resources/kit/merge-patch.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
+} from '../kit/change.ts';
+import { isObject, mergePatch } from '../kit/merge-patch.ts';
 import { limitsFor } from './check-choice.ts';
 import { refuseMoved } from './kept-secrets.ts';
 import { changeSeen } from './owned-service.ts';

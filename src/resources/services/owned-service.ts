@@ -1,5 +1,6 @@
 /** The service of an account that a change concerns, in the state that the person has seen. */
-import type { Service } from '../domain/service.ts';
+import type { Service } from '../../domain/service.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
 import {
   accept,
   MAX_TRIES,
@@ -8,8 +9,7 @@ import {
   type Principal,
   refuse,
   refuseRole,
-} from '../resources/kit/change.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
+} from '../kit/change.ts';
 
 /** The dependencies of finding a service. */
 export interface OwnedContext {
