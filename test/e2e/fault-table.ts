@@ -200,16 +200,17 @@ export const OUTSIDE_FAULTS = {
   },
 };
 
-/** The table in Markdown with its words, without a line break at its end. */
+/** The table in Markdown with its words, without a line break at its end; faults that look alike share a row. */
 export function renderFaultTable(): string {
   const kinds = Object.keys(CLIENTS) as ClientKind[];
   const groups = [...Object.values(SERVER_FAULTS), ...Object.values(OUTSIDE_FAULTS)];
   const faults = [EMBEDDED_FAULTS, ...groups].flatMap((some) => Object.values<Fault>(some));
+  const alike = Map.groupBy(faults, ({ row }) => kinds.map((kind) => row[kind]).join(' | '));
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     line(['broken', ...kinds.map((kind) => CLIENTS[kind])]),
     line(['---', ...kinds.map(() => '---')]),
-    ...faults.map(({ name, row }) => line([name, ...kinds.map((kind) => row[kind])])),
+    ...[...alike].map(([seen, some]) => line([some.map(({ name }) => name).join('; '), seen])),
     '',
     ...Object.entries(SEEN).map(([word, meaning]) => `- ${word}: ${meaning}`),
     "- *: the vendors' pages, the mail server, the receiver of a webhook and the provider of identities, all at once",
