@@ -233,7 +233,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
 }
 
 /** Where a message stands. */
-export function messageState({
+function messageState({
   deliveredAt,
   dueAt,
 }: Pick<StoredMessage, 'deliveredAt' | 'dueAt'>): 'waiting' | 'delivered' | 'failed' {

@@ -14,9 +14,6 @@ export interface EventBlock {
   after(position: number, slug: string | null): Buffer | null;
 }
 
-/** The newest events of a process. */
-export type RecentEvents = ReturnType<typeof createRecentEvents>;
-
 /** Size at which a block is complete, bytes: about what a connection takes at a time. */
 const BLOCK_BYTES = 32_768;
 /** Bytes of all blocks, beyond which the oldest are dropped; about 70,000 events. */

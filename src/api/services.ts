@@ -86,16 +86,12 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
 }
 
 /** The cursor of the page after a place in an order, or with `isBefore` of the page before it. */
-export function writeServiceCursor(
-  sort: ServiceSort,
-  { key, slug }: ServicePlace,
-  isBefore: boolean,
-): string {
+function writeServiceCursor(sort: ServiceSort, { key, slug }: ServicePlace, isBefore: boolean): string {
   return writeCursor(`services ${sort}`, { isBefore, offset: 0, place: [key, slug] });
 }
 
 /** Where a page begins or ends by its cursor; null: there is none. Throws `invalid_parameter`. */
-export function readServiceCursor(
+function readServiceCursor(
   sort: ServiceSort,
   given: { readonly cursor?: string | undefined; readonly offset?: number },
 ): Exclude<ServiceWindow['from'], number> | null {

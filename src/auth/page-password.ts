@@ -35,9 +35,6 @@ export type PagePasswordOutcome =
   /** The attempt was not made: too many have failed, or many are being made. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-/** Passwords of pages. */
-export type PagePasswords = ReturnType<typeof createPagePasswords>;
-
 /** Creates the attempts and passes. */
 export function createPagePasswords({
   registry,

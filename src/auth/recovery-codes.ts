@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /** Number of codes that a person gets at a time. */
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 
 /** 80 bits, so that a plain hash of it cannot be inverted. */
 const CODE_BYTES = 10;

@@ -8,7 +8,7 @@ import type { SetupLink, SetupLinkStore } from '../store/ports/sign-in.ts';
 import { digestOf } from './sign-in-secret.ts';
 
 /** How long a link is valid, milliseconds. */
-export const SETUP_LINK_MS = DAY_MS;
+const SETUP_LINK_MS = DAY_MS;
 
 const SECRET_BYTES = 32;
 const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;

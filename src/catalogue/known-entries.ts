@@ -3,9 +3,6 @@
 /** After so many entries that were found at another place than the next one, places are no longer looked for. */
 const MAX_JUMPS = 200;
 
-/** The entries of an earlier reading. */
-export type KnownEntries = ReturnType<typeof createKnownEntries>;
-
 /** `hashes`: of the entries of the earlier reading, in their order, all different. */
 export function createKnownEntries(hashes: Float64Array) {
   /** Where the next entry is if nothing was added, removed or moved before it. */

@@ -11,7 +11,7 @@ export class NodeNameTaken extends Error {
 }
 
 /** What distinguishes a process on the machines of a cluster. */
-export type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
+type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
 
 /** Whether a process runs; null: unknown, because the process is on another machine. */
 export type IsRunning = (node: NodeProcess) => boolean | null;

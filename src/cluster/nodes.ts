@@ -16,10 +16,7 @@ import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
 import { formatNode, type NodeRecord } from './node-record.ts';
 
 /** The constant properties of a process. */
-export type NodeIdentity = Pick<
-  NodeRecord,
-  'name' | 'region' | 'roles' | 'version' | 'host' | 'pid' | 'process'
->;
+type NodeIdentity = Pick<NodeRecord, 'name' | 'region' | 'roles' | 'version' | 'host' | 'pid' | 'process'>;
 
 /** The current state of a process. `offlineSince` is in epoch milliseconds of its own clock. */
 export type NodeReport = Pick<

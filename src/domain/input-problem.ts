@@ -61,7 +61,7 @@ interface OfAssertion {
 }
 
 /** What is wrong with a word of an assertion: `"over" is not an operator. Use is, is not, below, above`. */
-export function assertionFault({ part, word, choices }: Omit<OfAssertion, 'line'>): string {
+function assertionFault({ part, word, choices }: Omit<OfAssertion, 'line'>): string {
   const list = choices.join(', ');
   switch (part) {
     case 'subject':

@@ -61,7 +61,7 @@ export function describeWindow(window: PictureWindow, region?: string): string {
 /** Sizes of charts: embedded in another site, and as the card of a link. */
 export const CHART_SIZES = ['embed', 'card'] as const;
 /** A size of a chart. */
-export type ChartSize = (typeof CHART_SIZES)[number];
+type ChartSize = (typeof CHART_SIZES)[number];
 /** Colours for a light or a dark page. */
 export const PICTURE_THEMES = ['light', 'dark'] as const;
 /** A theme of a picture. */

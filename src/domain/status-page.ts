@@ -69,7 +69,7 @@ export const PAGE_ACCESS = ['public', 'members', 'password'] as const;
 export type PageAccess = (typeof PAGE_ACCESS)[number];
 
 /** Who sees a page that not everyone sees. */
-export type PrivateAccess = Exclude<PageAccess, 'public'>;
+type PrivateAccess = Exclude<PageAccess, 'public'>;
 
 /** What a picture of a page is for: beside the title, or in tabs and bookmarks. */
 export type PictureUse = (typeof PICTURE_USES)[number];

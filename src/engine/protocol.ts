@@ -104,7 +104,7 @@ export interface HostReport {
 }
 
 /** Slots that are held, and checks that are due and wait for one. */
-export interface SlotUse {
+interface SlotUse {
   readonly held: number;
   readonly waiting: number;
 }

@@ -18,10 +18,10 @@ const MAX_CLIENT_SHARE = 0.25;
 const MIN_LOG_INTERVAL_MS = 60_000;
 
 /** Why a connection is refused: its client has its share, all connections are taken, or the system gives none. */
-export const REFUSED_CONNECTIONS = ['client', 'full', 'system'] as const;
+const REFUSED_CONNECTIONS = ['client', 'full', 'system'] as const;
 
 /** One of {@link REFUSED_CONNECTIONS}. */
-export type RefusedConnection = (typeof REFUSED_CONNECTIONS)[number];
+type RefusedConnection = (typeof REFUSED_CONNECTIONS)[number];
 
 /** Options of {@link limitConnections}. */
 export interface ConnectionLimits {

@@ -5,7 +5,7 @@
 import { isOpenWord, nameOf } from './schema.ts';
 
 /** Whether a schema describes what the server reads, or what it sends. */
-export type Direction = 'request' | 'response';
+type Direction = 'request' | 'response';
 
 type Members = Readonly<Record<string, unknown>>;
 

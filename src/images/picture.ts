@@ -79,7 +79,7 @@ export function createPictureCache(maxEntries: number, now: () => number) {
  * The replacement for a value that could not be made while the sample store is unavailable: the previous value, which
  * shows its own time. Throws `history_unavailable` if there is none. Returns null for any other error.
  */
-export function lastOrUnavailable<Value>(error: unknown, last: Value | null): Value | null {
+function lastOrUnavailable<Value>(error: unknown, last: Value | null): Value | null {
   if (!isSampleReadError(error)) return null;
   if (last !== null) return last;
   throw historyUnavailable();

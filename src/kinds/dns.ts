@@ -26,7 +26,7 @@ import {
 
 const RECORDS: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'CAA', 'SRV', 'SOA', 'PTR'];
 /** The port of name servers (RFC 1035, 4.2). Checks may connect to it whatever `checks.ports` says. */
-export const DNS_PORT = 53;
+const DNS_PORT = 53;
 /** Maximum number of addresses of a name server that are queried. */
 const MAX_ADDRESSES = 8;
 /** How much later than the deadline a query ends by itself, milliseconds, since the deadline may be extended. */

@@ -52,7 +52,7 @@ export interface RoleChanges {
  * Starts the tasks that only the monitor may do beside its record, while `isOurs` returns true. Returns a function that
  * stops them.
  */
-export type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
+type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
 /** Requests the lease. Rejects with the code `lease_held` if another process holds it. */
 type AcquireLease = () => Promise<WriterLease>;

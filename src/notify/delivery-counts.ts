@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
 /** How an attempt ended. `given_up`: it failed, and none follows; `dropped`: none was made, because too many waited. */
-export const DELIVERY_ENDS = ['delivered', 'retried', 'given_up', 'dropped'] as const;
+const DELIVERY_ENDS = ['delivered', 'retried', 'given_up', 'dropped'] as const;
 
 /** One of {@link DELIVERY_ENDS}. */
 export type DeliveryEnd = (typeof DELIVERY_ENDS)[number];

@@ -178,7 +178,7 @@ function specialPurposeOf(address: Address): string | null {
 }
 
 /** Whether the list contains the address. */
-export function contains(list: BlockList, { family, text }: Address): boolean {
+function contains(list: BlockList, { family, text }: Address): boolean {
   return list.check(text, family === 4 ? 'ipv4' : 'ipv6');
 }
 

@@ -12,7 +12,7 @@ export interface ChainEnd {
 }
 
 /** What a certificate says to a host. */
-export interface Identity extends ChainEnd {
+interface Identity extends ChainEnd {
   /** Code of the reason why the certificate is not for the host, such as `ERR_TLS_CERT_ALTNAME_INVALID`; null: it is. */
   readonly problem: string | null;
 }

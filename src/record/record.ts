@@ -40,7 +40,7 @@ import { createTrackedServices, type TrackedService } from './tracked-services.t
 import { createUpdatePipeline } from './update-pipeline.ts';
 
 /** Settings for services that send heartbeats. */
-export interface HeartbeatSettings {
+interface HeartbeatSettings {
   readonly registry: Pick<OwnershipStore, 'claimDomain'>;
   /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
   readonly isCatalogueDomain: (domain: string) => boolean;

@@ -28,7 +28,7 @@ export const BADGE_WIDTH = 280;
 /** Height of a badge of the style `card` in pixels (contract, part 8). */
 export const BADGE_HEIGHT = 36;
 /** Height of a badge of the style `compact` in pixels, which is that of the badges of shields.io. */
-export const COMPACT_HEIGHT = 20;
+const COMPACT_HEIGHT = 20;
 
 const CARD_RADIUS = 8;
 const NAME_LEFT = 13;

@@ -28,7 +28,7 @@ export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 /** A format of a badge. */
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 /** A scale of a PNG. */
-export type BadgeScale = (typeof BADGE_SCALES)[number];
+type BadgeScale = (typeof BADGE_SCALES)[number];
 
 /** A requested badge. */
 export interface BadgeRequest {

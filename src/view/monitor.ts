@@ -41,7 +41,7 @@ export interface Readiness {
 }
 
 /** An event of the log. */
-export interface ReportedEvent {
+interface ReportedEvent {
   /** A name of docs/runbook.md. */
   readonly event: string;
   /** How often since the start. */

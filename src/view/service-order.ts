@@ -6,7 +6,7 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 
 /** What a service is sorted by. */
-export type SortKey = string | number;
+type SortKey = string | number;
 
 /** The place of a service in an order: services with equal keys follow each other by slug. */
 export interface ServicePlace {

@@ -33,7 +33,7 @@ export interface PageViewSources
 }
 
 /** A service on a page. */
-export interface ListedService {
+interface ListedService {
   readonly service: Service;
   readonly current: CurrentStatus;
   readonly standing: PageStanding;

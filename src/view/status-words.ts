@@ -4,9 +4,6 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 /** Services of a chunk. */
 const CHUNK = 4_096;
 
-/** A map from services to their statuses. */
-export type StatusWords = ReturnType<typeof createStatusWords>;
-
 /** Creates an empty map. Services are whole numbers from 0. */
 export function createStatusWords() {
   /** By the number of the chunk. A byte is 0 without a status, otherwise the index of the status and one. */

@@ -213,11 +213,6 @@ export function rememberedServices(state: AlertState): Set<number> {
   return services;
 }
 
-/** The threads in which something goes on and that are not acknowledged, oldest first. */
-export function openThreads(state: AlertState): readonly string[] {
-  return [...state.threads].filter(([, { acknowledged }]) => acknowledged === null).map(([thread]) => thread);
-}
-
 type Stored = Omit<
   AlertState,
   'conditions' | 'threads' | 'certificates' | 'maintenances' | 'lanes' | 'unknown'

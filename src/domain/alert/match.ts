@@ -1,7 +1,7 @@
 /** Which rules an event matches: a lookup by service, however many services and rules there are. */
 import type { Category } from '../category.ts';
 import type { AlertChange } from './event.ts';
-import { ALERT_EVENTS, type AlertEventName, type AlertRule } from './rule.ts';
+import type { AlertEventName, AlertRule } from './rule.ts';
 
 /** What matching needs to know of a service. */
 export interface MatchedService {
@@ -99,11 +99,6 @@ export function wordsOf(change: AlertChange): readonly AlertEventName[] {
 /** Whether a rule asks for one of the words. */
 export function asksFor(rule: Pick<AlertRule, 'events'>, words: readonly AlertEventName[]): boolean {
   return words.some((word) => rule.events.includes(word));
-}
-
-/** Whether a text is a word of {@link ALERT_EVENTS}. */
-export function isAlertEvent(word: string): word is AlertEventName {
-  return (ALERT_EVENTS as readonly string[]).includes(word);
 }
 
 function wordsOfIncident({

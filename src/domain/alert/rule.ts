@@ -49,7 +49,7 @@ export interface QuietHours {
 }
 
 /** How a rule tells. */
-export interface RuleTiming {
+interface RuleTiming {
   /** Only what lasts so long is told, milliseconds; 0: at once. */
   readonly afterMs: number;
   /** Time between reminders until it is over or someone acknowledges it, milliseconds; null: none. */

@@ -58,7 +58,7 @@ export interface FleetOptions {
 }
 
 /** State of the fleet. */
-export interface FleetReport {
+interface FleetReport {
   readonly services: number;
   readonly restarts: number;
   /** By number of the host; null: it has not reported yet. */

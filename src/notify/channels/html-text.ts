@@ -7,7 +7,7 @@ import type { MessageText } from './message-text.ts';
 const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 
 /** A link. `shown` is HTML. */
-export function htmlLink(url: string, shown: string): string {
+function htmlLink(url: string, shown: string): string {
   return `<a href="${escapeMarkup(url)}">${shown}</a>`;
 }
 

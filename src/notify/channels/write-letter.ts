@@ -7,7 +7,7 @@ import { escapeMarkup } from '../../language/phrase.ts';
 import { TONE_COLOURS, TONE_MARKS, type Tone } from './message-text.ts';
 
 /** A link of a letter. */
-export interface LetterLink {
+interface LetterLink {
   readonly label: string;
   readonly url: string;
 }

@@ -15,9 +15,9 @@ import { createDocumentReader } from '../kit/read-document.ts';
 import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** Limits of `after`, milliseconds. */
-export const AFTER_LIMITS = { minMs: 0, maxMs: DAY_MS } as const;
+const AFTER_LIMITS = { minMs: 0, maxMs: DAY_MS } as const;
 /** Limits of `repeat`, milliseconds. */
-export const REPEAT_LIMITS = { minMs: 5 * MINUTE_MS, maxMs: 7 * DAY_MS } as const;
+const REPEAT_LIMITS = { minMs: 5 * MINUTE_MS, maxMs: 7 * DAY_MS } as const;
 /** Maximum number of services that a rule names. */
 const MAX_SERVICES = 500;
 /** Maximum number of status pages or channels that a rule names. */
@@ -208,7 +208,7 @@ export function ruleDocumentOf<Ref>(rule: WantedRule<Ref>, nameOf: NamesOfRules<
 }
 
 /** A time of the day, minutes after midnight, as `HH:MM`. */
-export function formatTimeOfDay(minutes: number): string {
+function formatTimeOfDay(minutes: number): string {
   return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
 }
 

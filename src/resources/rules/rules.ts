@@ -45,7 +45,7 @@ export const ruleChanges = createChanges<AlertRule, number, RuleDocument, Stored
 });
 
 /** What writes the documents of an account's rules, without services and channels that are gone. */
-export async function ruleWriter(
+async function ruleWriter(
   {
     registry,
     findServiceById,

@@ -28,7 +28,7 @@ export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
 };
 
 /** A group of a page. */
-export interface WantedGroup extends Pick<PageGroup, 'name'> {
+interface WantedGroup extends Pick<PageGroup, 'name'> {
   /** Ids of services, or domains of services of the account. */
   readonly services: readonly (number | string)[];
 }

@@ -22,7 +22,7 @@ export interface AccountListing extends Account {
 }
 
 /** A message to the owner of an account. */
-export interface AccountNotice {
+interface AccountNotice {
   readonly id: number;
   /** Epoch milliseconds. */
   readonly at: number;

@@ -13,7 +13,7 @@ export const RETRY_FOR_NEW_MS = 15_000;
 export const MAX_CHANNELS = 50;
 
 /** The properties of a channel that a change replaces. Absent properties stay unchanged. */
-export interface ChannelEdit {
+interface ChannelEdit {
   readonly name?: string;
   readonly settings?: ChannelSettings;
   readonly language?: MessageLanguage;
@@ -42,7 +42,7 @@ export interface ChannelStore {
 }
 
 /** What a channel needs to continue what it said before in a thread, such as the `ts` of Slack; null: nothing was said. */
-export type ThreadReference = string | null;
+type ThreadReference = string | null;
 
 /** A message for a channel, pending or settled. */
 export interface StoredMessage {

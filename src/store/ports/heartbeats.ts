@@ -50,7 +50,7 @@ export interface DependencyState extends DependencyReport {
 }
 
 /** A change of a dependency's status. */
-export interface DependencyChange {
+interface DependencyChange {
   readonly name: string;
   /** Null: the service stopped reporting it. */
   readonly status: Verdict | null;

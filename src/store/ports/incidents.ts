@@ -2,10 +2,10 @@
 import type { Incident, IncidentStatus, Severity } from '../../domain/incident/incident.ts';
 
 /** The position of an incident in the list of its service. */
-export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
+type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
 
 /** The incidents before and after another one in the list of its service; null: there is none. */
-export interface IncidentNeighbours {
+interface IncidentNeighbours {
   readonly older: Incident | null;
   readonly newer: Incident | null;
 }
@@ -30,7 +30,7 @@ export interface IncidentQuery {
 }
 
 /** Selects incidents of several services; newest `startedAt` first, then `id`. */
-export interface ServicesIncidentQuery {
+interface ServicesIncidentQuery {
   readonly serviceIds: readonly number[];
   /** True: only unresolved ones; false: only resolved ones; absent: both. */
   readonly running?: boolean;

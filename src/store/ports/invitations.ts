@@ -15,7 +15,7 @@ export const MAX_SETUPS = 5;
 export const MAX_MEMBERS = 100;
 
 /** An invitation as it is stored. */
-export interface NewInvitation {
+interface NewInvitation {
   /** SHA-256 of its secret. */
   readonly sha256: Uint8Array;
   readonly accountId: number;
@@ -30,7 +30,7 @@ export interface NewInvitation {
 }
 
 /** An invitation as members of its account see it. */
-export interface Invitation {
+interface Invitation {
   readonly id: number;
   readonly role: Role;
   readonly inviterName: string;

@@ -1,7 +1,7 @@
 /** Port of the registry: the end of what is out of retention. */
 
 /** What a call has deleted. */
-export interface Forgotten {
+interface Forgotten {
   readonly incidents: number;
   readonly transitions: number;
   /** Position of the feed of transitions from which the next call continues; null: nothing older remains. */

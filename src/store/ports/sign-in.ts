@@ -52,7 +52,7 @@ export interface Passkey extends NewPasskey {
 }
 
 /** What a person signs in with, for their account page. */
-export interface WaysIn {
+interface WaysIn {
   readonly passkeys: readonly Passkey[];
   /** Null: there is no password. */
   readonly password: Pick<PasswordCredential, 'name' | 'changedAt'> | null;
@@ -108,7 +108,7 @@ export interface Enrolment {
 }
 
 /** A session in the list of its person. */
-export interface SessionListing {
+interface SessionListing {
   /** SHA-256 of its token. */
   readonly sha256: Uint8Array;
   readonly accountName: string;

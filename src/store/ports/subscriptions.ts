@@ -5,7 +5,7 @@ import type { AlertEvent } from '../../domain/alert/event.ts';
 import type { NamedService, SubscriptionTopic } from '../../domain/subscription.ts';
 
 /** A wish for a subscription. */
-export interface SubscriptionRequest {
+interface SubscriptionRequest {
   readonly topic: SubscriptionTopic;
   /** As `readMailAddress` returns it. */
   readonly address: string;

@@ -52,7 +52,7 @@ export interface MaintenanceQuery {
 }
 
 /** The outcome of {@link VendorStore.advanceMaintenances}. */
-export interface MaintenanceAdvance {
+interface MaintenanceAdvance {
   /** The states of the services that changed. */
   readonly states: readonly VendorState[];
   /** When the next maintenance is due, epoch milliseconds, in the past if more were due than one call moves; null: none is known. */

@@ -263,11 +263,7 @@ export async function claimsOf(
 }
 
 /** Removes a claim; does nothing if it does not exist. */
-export async function dropClaim(
-  { queries }: RegistryStore,
-  accountId: number,
-  domain: string,
-): Promise<void> {
+async function dropClaim({ queries }: RegistryStore, accountId: number, domain: string): Promise<void> {
   await queries.run(DROP_CLAIM(accountId, domain));
 }
 

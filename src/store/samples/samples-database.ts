@@ -15,7 +15,7 @@ import { MAX_SAMPLE_REGIONS } from './series.ts';
 export const KEY_DAYS = 65_536;
 
 /** A block or a summary by its key, `series × KEY_DAYS + day since 1970`. */
-export interface KeyedBytes {
+interface KeyedBytes {
   readonly key: number;
   readonly bytes: Uint8Array;
 }

@@ -15,7 +15,7 @@ import { copyDamagedLog, setFileAside } from '../sqlite/set-aside.ts';
 import { LEVEL_TABLES } from './day-levels.ts';
 
 /** Why the store cannot be opened. */
-export class SamplesError extends Error {
+class SamplesError extends Error {
   readonly code: 'samples_unusable' | 'samples_newer' | 'samples_foreign' | 'samples_damaged';
 
   constructor(code: SamplesError['code'], message: string) {

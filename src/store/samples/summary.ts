@@ -150,7 +150,7 @@ export function decodeHours(bytes: Uint8Array): Hours {
 }
 
 /** Counts by class. */
-export type Sketch = Map<number, number>;
+type Sketch = Map<number, number>;
 
 const EXACT_UP_TO = 50;
 const GROWTH = 1.02;

@@ -11,7 +11,7 @@ import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 /** Thrown at a start if another installation that is alive uses the prefix. */
-export class RedisPrefixTaken extends Error {
+class RedisPrefixTaken extends Error {
   readonly code = 'redis_prefix_taken';
 }
 

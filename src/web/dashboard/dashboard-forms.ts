@@ -98,7 +98,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 export type AskFirst = (question: AskedForm, session: Visitor) => HttpResponse;
 
 /** A form that waits for an answer. */
-export interface AskedForm {
+interface AskedForm {
   readonly thing: ConfirmedThing;
   /** Where the form is sent. */
   readonly action: string;

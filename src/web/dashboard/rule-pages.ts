@@ -27,7 +27,7 @@ import { readRuleFields, ruleFields, ruleProblems } from './rule-fields.ts';
 import { findSession, type Visitor } from './sign-in-pages.ts';
 
 /** Path of the rules of an account. */
-export const RULES_PATH = '/dashboard/rules';
+const RULES_PATH = '/dashboard/rules';
 /** Maximum time between asking to be told of a service and signing in, seconds. */
 const RETURN_SECONDS = 3_600;
 const MAX_SEARCH_LENGTH = 100;

@@ -2,7 +2,7 @@
 import { readCookie } from '../../http/cookies.ts';
 
 /** The themes that a reader can choose; `system`: that of the reader's system. */
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 
 /** A theme. */
 export type Theme = (typeof THEMES)[number];

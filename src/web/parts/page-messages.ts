@@ -16,7 +16,7 @@ export interface LiveUpdate {
 }
 
 /** An ended check. */
-export interface EndedCheck {
+interface EndedCheck {
   /** Name of the service's page. */
   readonly page: string;
   readonly status: Verdict;

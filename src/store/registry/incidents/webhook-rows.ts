@@ -244,7 +244,7 @@ async function firstDue({ queries }: RegistryStore, now: number) {
 }
 
 /** Webhooks of an account, oldest first. */
-export async function webhooksOf(
+async function webhooksOf(
   { kysely, queries, secrets }: Pick<OpenRegistry, 'kysely' | 'queries' | 'secrets'>,
   accountId: number,
 ): Promise<Webhook[]> {

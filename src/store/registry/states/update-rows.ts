@@ -58,7 +58,7 @@ const ADD_TRANSITION = statement<{ readonly position: number }>(
  * `current.seq` is the expected one, and there is nothing to evaluate again. Throws for an update that contradicts
  * itself, which is a bug of the caller.
  */
-export async function commitUpdates(
+async function commitUpdates(
   store: RegistryStore,
   updates: readonly StatusUpdate[],
 ): Promise<CommitOutcome[]> {
