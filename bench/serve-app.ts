@@ -35,6 +35,7 @@ export async function serveApp({ keys, ...parts }: AppParts) {
       domainsPerAccount: 100,
       anonymousPerMinute: NO_LIMIT,
       authenticatedPerMinute: NO_LIMIT,
+      changesPerAccount: NO_LIMIT,
     },
     samples: { query: async () => [], regionsOf: async () => [] },
     vendorOf: () => null,

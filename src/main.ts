@@ -159,6 +159,7 @@ export async function startProgram(
       trustedProxies: http.trustedProxies,
       anonymousPerMinute: config.limits.anonymousPerMinute,
       authenticatedPerMinute: config.limits.authenticatedPerMinute,
+      changesPerAccount: config.limits.changesPerAccount,
       silenceMs: config.heartbeats.silenceMs,
       domainsPerAccount: config.limits.domainsPerAccount,
     },
@@ -246,11 +247,12 @@ export async function startProgram(
         const next = reread();
         const changed = changedSettings(current, next);
         owners?.reload(next);
-        const { anonymousPerMinute, authenticatedPerMinute } = next.limits;
-        api.setLimits(anonymousPerMinute, authenticatedPerMinute);
+        const { anonymousPerMinute, authenticatedPerMinute, changesPerAccount } = next.limits;
+        const limits = { anonymousPerMinute, authenticatedPerMinute, changesPerAccount };
+        api.setLimits(limits);
         current = {
           ...current,
-          limits: { ...current.limits, anonymousPerMinute, authenticatedPerMinute },
+          limits: { ...current.limits, ...limits },
           alerts: { ...current.alerts, operator: next.alerts.operator },
         };
         const waiting = changed.filter(({ reloadable }) => !reloadable).map(({ path }) => path);

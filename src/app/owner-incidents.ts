@@ -253,8 +253,9 @@ async function change(
   const max = OWNER_INCIDENT_BOUNDS.textBytes;
   if (textBytesOf(made.value) > Math.max(max, textBytesOf(incident)))
     return refuse({ code: 'incident_too_large', max });
-  const outcome = await registry.putOwnerIncident(made.value, now());
-  if (outcome !== 'changed') return refuseOutcome(outcome, id);
+  const put = await attempt(() => registry.putOwnerIncident(made.value, now()));
+  if (!put.ok) return put;
+  if (put.value !== 'changed') return refuseOutcome(put.value, id);
   const stored = await registry.findOwnerIncident(accountId, incident.id);
   return stored === null ? refuseOutcome('missing', id) : accept(stored);
 }

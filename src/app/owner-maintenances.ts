@@ -288,9 +288,10 @@ async function change(
     return refuse({ code: 'maintenance_stale' });
   const made = await make(before, await readSubjects(registry, accountId));
   if (!made.ok) return made;
-  const outcome = await registry.putOwnerMaintenance(made.value, now());
-  if (outcome === 'changed') return accept({ ...made.value, revision: before.revision + 1 });
-  return outcome === 'stale' ? refuse({ code: 'maintenance_stale' }) : missing;
+  const put = await attempt(() => registry.putOwnerMaintenance(made.value, now()));
+  if (!put.ok) return put;
+  if (put.value === 'changed') return accept({ ...made.value, revision: before.revision + 1 });
+  return put.value === 'stale' ? refuse({ code: 'maintenance_stale' }) : missing;
 }
 
 function readStart(

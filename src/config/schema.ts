@@ -205,6 +205,11 @@ export const CONFIG_SCHEMA = section(
           reloadable: true,
         }),
         authenticatedPerMinute: count(60, 'Requests per minute for each API key.', { reloadable: true }),
+        changesPerAccount: count(
+          300,
+          'Changes per minute for each account, by all of its keys and members. Heartbeats are no changes.',
+          { reloadable: true },
+        ),
         domainsPerAccount: count(100, 'Maximum number of domains that one account may register.'),
         minInterval: duration(
           '30s',

@@ -101,6 +101,9 @@ const REFUSALS = {
   too_many_incidents: ({ max }: OfMax) => `An account has at most ${max} incidents: remove old ones first.`,
   too_many_maintenances: ({ max }: OfMax) =>
     `An account announces at most ${max} maintenances: remove one first.`,
+  /** In bytes: of all incidents and maintenances, in the lists of their services too. */
+  too_much_text: ({ max }: OfMax) =>
+    `The texts of an account's incidents and maintenances take at most ${Math.floor(max / 1_048_576)} MiB, in the lists of their services too: remove old incidents first.`,
   too_many_invitations_today: ({ max }: OfMax) =>
     `An account, and a person, sends at most ${max} invitations a day: try again tomorrow.`,
   /** The setting `accounts.open` is false. */

@@ -12,7 +12,7 @@ import { type CompleteResponse, completeResponse } from './complete-response.ts'
 import { matches } from './conditional.ts';
 import { classOf, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
-import type { Allowance, RateLimiter } from './rate-limits.ts';
+import type { Allowance, ChargeChange, RateLimiter } from './rate-limits.ts';
 import {
   type Bucket,
   type HttpRequest,
@@ -50,6 +50,8 @@ export interface PipelineOptions {
   /** Renders an error for a browser; absent: browsers get the same body as other clients. */
   readonly errorPage?: (error: HttpError, request: HttpRequest) => HttpResponse;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
+  /** Counts changes by API but heartbeats, which their keys alone limit. */
+  readonly chargeChange: ChargeChange;
   readonly overload: Overload;
   readonly turns: Turns;
   readonly log: Log;
@@ -66,7 +68,8 @@ const PREFLIGHT_HEADERS = {
  * Creates the pipeline: a function that handles a request for a route, at once if all that it needs is at hand. It never rejects.
  */
 export function createPipeline(options: PipelineOptions) {
-  const { siteUrl, authenticator, explain, errorPage, limiters, overload, turns, log } = options;
+  const { siteUrl, authenticator, explain, errorPage, limiters, chargeChange, overload, turns, log } =
+    options;
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
@@ -124,7 +127,8 @@ export function createPipeline(options: PipelineOptions) {
 
   const handle = (route: Route, request: HttpRequest, key: KeyBearer | null): MaybeLater<HttpResponse> => {
     const operation = operationOf(route, request);
-    if (operation !== undefined) return handleWrite(operation, request, key);
+    if (operation !== undefined)
+      return handleWrite(operation, request, key, route.isHeartbeat === true ? undefined : chargeChange);
     const isReading = request.method === 'GET' || request.method === 'HEAD' || route.anyMethod === true;
     if (route.handle === undefined || !isReading) throw wrongMethod(request, route);
     requireAccess(route.access, key);
@@ -311,10 +315,12 @@ async function handleWrite(
   { access, maxBytes, types, isBodyOptional = false, handle }: WriteOperation,
   request: HttpRequest,
   key: KeyBearer | null,
+  chargeChange: ChargeChange | undefined,
 ): Promise<HttpResponse> {
   const { headers, readBody } = request;
   requireAccess(access, key);
   if (key === null) throw new Error('a change needs a key');
+  await chargeChange?.(key.accountId);
   if (maxBytes === 0 || readBody === undefined) return await handle({ ...request, key, body: NO_BODY });
   const isBare = isBodyOptional && headers['content-type'] === undefined;
   if (!isBare) requireType(headers, types);

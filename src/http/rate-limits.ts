@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { Clock } from '../clock.ts';
+import { retryLater } from './problem.ts';
 
 /** The part of koa-ratelimit that is used here; the published types are for an older major version. */
 const ratelimit: (options: {
@@ -42,6 +43,22 @@ export interface RateLimiter {
   peek(client: string): Allowance | Promise<Allowance>;
   /** Sets the number of requests per minute. An open window keeps the limit that it started with. */
   setMax(max: number): void;
+}
+
+/**
+ * Counts a change of an account, by whichever of its keys and sessions it is made. Throws `rate_limited` beyond the limit of the
+ * account.
+ */
+export type ChargeChange = (accountId: number) => Promise<void>;
+
+/** Creates the {@link ChargeChange} over a limiter of accounts. */
+export function createChangeCharge(limiter: RateLimiter): ChargeChange {
+  return async (accountId) => {
+    const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
+    if (allowed) return;
+    const detail = `More than ${limit} changes of an account in a minute, by all of its keys and members. Wait ${retryAfterSeconds} s.`;
+    throw retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
+  };
 }
 
 /** Length of a window, milliseconds (contract 8). */

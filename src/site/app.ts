@@ -14,7 +14,7 @@ import type { CompleteResponse } from '../http/complete-response.ts';
 import { createOverload } from '../http/overload.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, NOTHING_AT, retryLater } from '../http/problem.ts';
-import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
+import { createChangeCharge, createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
 import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import { createTurns } from '../http/turns.ts';
@@ -31,14 +31,10 @@ import { createRoutes, type RouteSources } from './routes.ts';
 const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** Options of the application. */
-export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limitForms'> {
+export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limitForms' | 'chargeChange'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
-    readonly anonymousPerMinute: number;
-    readonly authenticatedPerMinute: number;
-    readonly silenceMs: number;
-    readonly domainsPerAccount: number;
-  };
+  } & ApiLimits;
   readonly authenticator: PipelineOptions['authenticator'];
   /**
    * The server on which processes share their rate limits; null: this process counts its own requests. Default null.
@@ -65,12 +61,11 @@ const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
 export function createApp(options: AppOptions) {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
-  const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;
+  const { anonymousPerMinute, authenticatedPerMinute, changesPerAccount, silenceMs, domainsPerAccount } =
+    settings;
   let limitsInForce: ApiLimits = {
-    anonymousPerMinute,
-    authenticatedPerMinute,
-    silenceMs,
-    domainsPerAccount,
+    ...{ anonymousPerMinute, authenticatedPerMinute, changesPerAccount },
+    ...{ silenceMs, domainsPerAccount },
   };
   const addresses = new LimitMemory(clock);
   const keys = new LimitMemory(clock);
@@ -89,6 +84,8 @@ export function createApp(options: AppOptions) {
     pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
+  const changes = limiter('changes', 'key', changesPerAccount);
+  const chargeChange = createChangeCharge(changes);
   const { siteUrl } = settings;
   const { host: siteHost } = new URL(siteUrl);
   const readClient = createClientReader(settings.trustedProxies);
@@ -97,6 +94,7 @@ export function createApp(options: AppOptions) {
     now,
     limits: () => limitsInForce,
     limitForms: (name, max) => limiter(name, 'address', max),
+    chargeChange,
   });
   const turns = createTurns(clock);
   const overload = createOverload({ clock, log, turns, onRefused: metrics.noteOverloadRefusal });
@@ -106,6 +104,7 @@ export function createApp(options: AppOptions) {
     explain: explainRefusal,
     errorPage: table.errorPage,
     limiters,
+    chargeChange,
     overload,
     turns,
     log,
@@ -237,11 +236,14 @@ export function createApp(options: AppOptions) {
     /** Which requests are refused because the program is overloaded; null: none. */
     overload: () => overload.problem(),
     /** Changes the rate limits of the running application. */
-    setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void {
-      limitsInForce = { ...limitsInForce, anonymousPerMinute, authenticatedPerMinute };
+    setLimits(
+      limits: Pick<ApiLimits, 'anonymousPerMinute' | 'authenticatedPerMinute' | 'changesPerAccount'>,
+    ): void {
+      limitsInForce = { ...limitsInForce, ...limits };
+      changes.setMax(limits.changesPerAccount);
       for (const bucket of [limiters.api, limiters.pictures]) {
-        bucket.anonymous.setMax(anonymousPerMinute);
-        bucket.authenticated.setMax(authenticatedPerMinute);
+        bucket.anonymous.setMax(limits.anonymousPerMinute);
+        bucket.authenticated.setMax(limits.authenticatedPerMinute);
       }
     },
     /** Closes the event streams, so that the server can stop. */

@@ -6,12 +6,13 @@ import { jsonText, type Route } from '../http/route.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 
 /** Paragraphs of Markdown, since viewers of OpenAPI render it. The page with the documentation shows the same. */
-const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
+const describe = ({ anonymousPerMinute, authenticatedPerMinute, changesPerAccount }: ApiLimits) =>
   [
     `Is a service up? Reading needs no authentication. An API key in the header \`Authorization: Bearer <API_KEY>\` raises
 the limit from ${perMinute(anonymousPerMinute)} for each address to ${perMinute(authenticatedPerMinute)} for each key.
 An IPv6 client is counted by its /64. Pictures have limits of their own, which are as high, and a 304 of a picture costs
-nothing.`,
+nothing. All keys and members of an account together make at most ${changesPerAccount.toLocaleString('en')} changes a
+minute; heartbeats are no changes.`,
     `A key has one or more of the scopes read, heartbeat and write. A key without the scope that an operation needs gets
 a 403 that names the scope, even for an operation that needs no key. Only the scheme Bearer is read. An invalid key gets a
 401 on every endpoint, and the request counts against the address.`,

@@ -68,6 +68,8 @@ export interface PartState {
 export interface ApiLimits {
   readonly anonymousPerMinute: number;
   readonly authenticatedPerMinute: number;
+  /** Changes, heartbeats not among them. */
+  readonly changesPerAccount: number;
   /** Time without a heartbeat after which a service is down, if its owner set no period, milliseconds. */
   readonly silenceMs: number;
   readonly domainsPerAccount: number;

@@ -5,6 +5,7 @@ import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
 import type { HttpError } from '../http/problem.ts';
+import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
@@ -71,6 +72,7 @@ export type PageSources = Omit<
   readonly mayRead: StatusPageViewSources['mayRead'];
   readonly unlock: StatusPageViewSources['unlock'];
   readonly limitForms: SubscribeSources['limitForms'];
+  readonly chargeChange: ChargeChange;
   readonly clock: Clock;
   readonly log: Log;
 };

@@ -369,7 +369,7 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
     page,
     /POST \/api\/v1\/heartbeat<[\s\S]*curl -X POST[\s\S]*33 requests|33 requests[\s\S]*curl -X POST/,
   );
-  world.api.setLimits(5, 6);
+  world.api.setLimits({ anonymousPerMinute: 5, authenticatedPerMinute: 6, changesPerAccount: 7 });
   t.match(
     at(await read(), 'info', 'description'),
     /from 5 requests a minute for each address to 6 requests a minute for each key/,

@@ -72,7 +72,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
-      'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount limits.minInterval limits.connectionsPerAddress',
+      'limits.anonymousPerMinute limits.authenticatedPerMinute limits.changesPerAccount limits.domainsPerAccount limits.minInterval limits.connectionsPerAddress',
       'incidents.feedInterval accounts.open auth.providers',
       'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls alerts.operator',
       'storage.dataDir storage.rawRetention storage.rollupRetention storage.incidentRetention',
@@ -117,6 +117,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
     limits: {
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,
+      changesPerAccount: 300,
       domainsPerAccount: 100,
       minIntervalMs: 30_000,
       connectionsPerAddress: 600,
@@ -296,7 +297,7 @@ t.test('it knows which settings changed and which of them need a restart', async
     http: { port: 1, trustedProxies: [10.0.0.1] }
     catalogue: { file: other.yaml }
     checks: { interval: 1m, confirmAfter: [] }
-    limits: { anonymousPerMinute: 20, authenticatedPerMinute: 70, domainsPerAccount: 1 }
+    limits: { anonymousPerMinute: 20, authenticatedPerMinute: 70, changesPerAccount: 9, domainsPerAccount: 1 }
     storage: { redis: { url: "redis://x" } }
     log: { level: debug, format: json }`);
   t.same(changedSettings(before, after), [
@@ -308,6 +309,7 @@ t.test('it knows which settings changed and which of them need a restart', async
     { path: 'checks.confirmAfter', reloadable: false },
     { path: 'limits.anonymousPerMinute', reloadable: true },
     { path: 'limits.authenticatedPerMinute', reloadable: true },
+    { path: 'limits.changesPerAccount', reloadable: true },
     { path: 'limits.domainsPerAccount', reloadable: false },
     { path: 'storage.redis.url', reloadable: false },
     { path: 'log.level', reloadable: false },

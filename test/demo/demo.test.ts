@@ -169,7 +169,7 @@ async function play(secondMs: number) {
     port: 0,
     settings: {
       log: { level: 'info', format: 'json' },
-      limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000 },
+      limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000, changesPerAccount: 1_000 },
     },
     output: (line) => lines.push(line),
   });

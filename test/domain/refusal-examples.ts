@@ -27,6 +27,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   too_many_incidents: [{ max: 9 }, 'An account has at most 9 incidents: remove old ones first.'],
   too_many_maintenances: [{ max: 9 }, 'An account announces at most 9 maintenances: remove one first.'],
+  too_much_text: [
+    { max: 67_108_864 },
+    "The texts of an account's incidents and maintenances take at most 64 MiB, in the lists of their services too: remove old incidents first.",
+  ],
   no_incident: [{ id: 'owner-3' }, 'The account has written no incident owner-3.'],
   no_maintenance: [{ id: 'm3' }, 'The account has announced no maintenance m3.'],
   incident_stale: [{}, 'This incident was changed elsewhere in the meantime.'],

@@ -18,7 +18,7 @@ const names = await startNameServer(() => ({ code: 3 }));
 t.teardown(() => names.close());
 const installation = await install([{ slug: 'github', domain: 'github.example' }], {
   checks: { nameservers: [names.address] },
-  limits: { authenticatedPerMinute: 100_000 },
+  limits: { authenticatedPerMinute: 100_000, changesPerAccount: 100_000 },
 });
 t.teardown(() => installation.remove());
 let program = await installation.start();

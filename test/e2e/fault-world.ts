@@ -80,7 +80,7 @@ export async function startWorld(t: Test, settings: object, options: WorldOption
         ...('checks' in settings ? (settings.checks as object) : {}),
       },
       incidents: { feedInterval: '1s' },
-      limits: { anonymousPerMinute: 100_000, authenticatedPerMinute: 100_000 },
+      limits: { anonymousPerMinute: 100_000, authenticatedPerMinute: 100_000, changesPerAccount: 100_000 },
       auth: { providers: [plainProvider(roads.provider.url)] },
       ...Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'checks')),
     },

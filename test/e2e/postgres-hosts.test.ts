@@ -80,7 +80,7 @@ async function startServers(t: Test) {
           secrets: { key: 'ab'.repeat(32) },
           heartbeats: { silence: '10m' },
           checks: { controlTargets: [`http://${space.address}/`], allowPrivate: ['10.77.0.0/16'] },
-          limits: { authenticatedPerMinute: 1_000_000 },
+          limits: { authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000 },
         },
         {},
         enter,

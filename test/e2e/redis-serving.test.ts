@@ -88,7 +88,7 @@ t.test('processes over one data directory', NEEDS_REDIS, async (t) => {
     storage: { redis: { url: `redis://127.0.0.1:${redis.port}` } },
     heartbeats: { silence: '10m' },
     checks: { controlTargets: [control.url] },
-    limits: { authenticatedPerMinute: 1_000_000 },
+    limits: { authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000 },
   });
   t.teardown(() => installation.remove());
   const dataDir = join(installation.folder, 'data');

@@ -129,7 +129,7 @@ export async function startWatchedFleet(t: Test): Promise<WatchedFleet> {
     settings: {
       storage: { dataDir, influx: { url: influx.url, bucket: DATABASE, token: 'any:any', api: 'v1' } },
       log: { level: 'info', format: 'json' },
-      limits: { anonymousPerMinute: 100_000, authenticatedPerMinute: 100_000 },
+      limits: { anonymousPerMinute: 100_000, authenticatedPerMinute: 100_000, changesPerAccount: 100_000 },
     },
     output: (line) => lines.push(line),
   }).catch((error: Error) => {

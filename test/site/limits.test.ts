@@ -1,6 +1,7 @@
 /** Request limits and keys (contract 5, 8; decisions, Keys and limits). */
 import { connect } from 'node:net';
 import t from 'tap';
+import { createSessions } from '../../src/auth/sessions.ts';
 import type { Answer } from './answer.ts';
 import { from, NOW, service, startApi } from './site-world.ts';
 
@@ -289,10 +290,49 @@ t.test('it takes new limits while running', async (t) => {
   const world = await startApi({ services: SERVICES, anonymousPerMinute: 2 });
   t.teardown(world.close);
   await world.get(PATH, from('203.0.113.1'));
-  world.api.setLimits(5, 50);
+  world.api.setLimits({ anonymousPerMinute: 5, authenticatedPerMinute: 50, changesPerAccount: 7 });
   t.strictSame(limits(await world.get(PATH, from('203.0.113.1'))), ['2', '0', RESET], 'an open window stays');
   t.strictSame(limits(await world.get(PATH, from('203.0.113.2'))), ['5', '4', RESET]);
   t.strictSame(limits(await world.get(PATH, world.makeKey())), ['50', '49', RESET]);
+});
+
+t.test('it counts the changes of an account over all of its keys and sessions', async (t) => {
+  const shop = service(1, 'shop', { origin: 'owner', accountId: 1 });
+  const world = await startApi({ services: [shop], changesPerAccount: 4 });
+  t.teardown(world.close);
+  const { registry, clock } = world;
+  const change = (key: Record<string, string>) =>
+    world.post('/api/v1/incidents', { title: 'Late', text: 'We look.', services: ['shop'] }, key);
+  const keys = [1, 2, 3].map(() => world.makeKey({ scopes: ['write'] }));
+  const [first = {}, second = {}, third = {}] = keys;
+  const ada = await registry.linkIdentity(1, { provider: 'acme', subject: 'ada', name: 'Ada' }, NOW);
+  await registry.setRole(1, ada.id, 'owner');
+  const sessions = createSessions({ registry, clock });
+  const send = async (path: string) => {
+    const { token } = await sessions.open(ada.id);
+    const { formToken = '' } = (await sessions.find(token)) ?? {};
+    const headers = { cookie: `__Host-upbeat=${token}`, 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams({ token: formToken });
+    return await fetch(world.origin + path, { method: 'POST', headers, body, redirect: 'manual' });
+  };
+  t.equal((await change(first)).status, 201);
+  t.equal((await send('/dashboard/account/sessions/end')).status, 400, 'a form counts, also a refused one');
+  t.equal((await change(second)).status, 201);
+  t.equal((await change(third)).status, 201);
+  const refused = await change(second);
+  t.match(refused.json, {
+    status: 429,
+    code: 'rate_limited',
+    retry_after: 60,
+    detail: /4 changes of an account/,
+  });
+  t.equal(refused.headers.get('retry-after'), '60');
+  t.equal((await send('/dashboard/account/sessions/end')).status, 429);
+  t.equal((await send('/sign-out')).status, 303, 'everyone can leave');
+  t.equal((await world.get('/api/v1/incidents', first)).status, 200, 'reading goes on');
+  const beat = world.makeKey({ scopes: ['heartbeat'] });
+  t.equal((await world.post('/api/v1/heartbeat', { domain: 'a.example', status: 'ok' }, beat)).status, 200);
+  t.not((await change(world.makeKey({ accountId: 2, scopes: ['write'] }))).status, 429, 'another account');
 });
 
 t.test('it looks for no more pictures at once than an address has requests left', async (t) => {

@@ -173,6 +173,7 @@ export interface WorldOptions {
   readonly services?: readonly Service[];
   readonly anonymousPerMinute?: number;
   readonly authenticatedPerMinute?: number;
+  readonly changesPerAccount?: number;
   readonly log?: Log;
   /** What the clock of this node is ahead of that of the cluster, milliseconds. Default: 0. */
   readonly clockOffsetMs?: number;
@@ -307,6 +308,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       trustedProxies: ['127.0.0.0/8', '::1'],
       anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
       authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
+      changesPerAccount: options.changesPerAccount ?? 100_000,
       intervalMs: 300_000,
       slowOverMs: 3_000,
       version: '1.2.3',

@@ -36,7 +36,7 @@ const ends: (() => unknown)[] = [];
 const redis = await startRedis({ teardown: (end: () => unknown) => void ends.unshift(end) });
 const installation = await install([], {
   storage: { redis: { url: `redis://127.0.0.1:${redis.port}` } },
-  limits: { authenticatedPerMinute: 1_000_000 },
+  limits: { authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000 },
 });
 ends.unshift(() => installation.remove());
 const dataDir = join(installation.folder, 'data');

@@ -36,7 +36,7 @@ const entries = Array.from({ length: SERVICES }, (_, index) => ({
 }));
 const installation = await install(entries, {
   http: { trustedProxies: ['127.0.0.0/8'] },
-  limits: { authenticatedPerMinute: 1_000_000 },
+  limits: { authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000 },
   checks: { interval: '5s' },
 });
 const program = await installation.start();

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { OwnerIncident } from '../../src/domain/incident/owner-incident.ts';
 import { withUpdate } from '../../src/domain/incident/owner-incident.ts';
 import { withOccurrence } from '../../src/domain/incident/owner-maintenance.ts';
+import { MAX_POST_BYTES } from '../../src/domain/incident/post-bytes.ts';
 import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/owners-words.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
@@ -132,6 +133,29 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
       description: long.plain,
       updates: { length: 6, 5: { text: long.plain } },
     });
+  });
+
+  t.test('the texts of an account have a bound, whatever says them and however often it moves', async (t) => {
+    const { registry, ada, grace, shop, blog } = await filled(t);
+    const refused = { code: 'account_limit', refusal: { code: 'too_much_text' } };
+    const long = 'x'.repeat(MAX_POST_BYTES / 4);
+    const update = { at: NOON, status: 'investigating', markdown: long, plain: '' } as const;
+    const made = await registry.addOwnerIncident(said(ada, { updates: [update] }));
+    await registry.addOwnerIncident(said(ada, { updates: [update] }));
+    await registry.addOwnerMaintenance(planned(ada, { markdown: long }));
+    const listed = { services: [shop.id, blog.id], markdown: '', plain: 'x'.repeat(MAX_POST_BYTES / 32) };
+    const moved = await registry.addOwnerMaintenance(planned(ada, listed));
+    const at = { ...moved, startsAt: moved.startsAt + HOUR };
+    await t.rejects(registry.putOwnerMaintenance(at, NOON), refused, 'its rows of before stay');
+    await t.rejects(registry.addOwnerIncident(said(ada, { updates: [update] })), refused);
+    await t.rejects(
+      registry.putOwnerIncident(withUpdate(made, { ...update, status: 'monitoring' }), NOON),
+      refused,
+    );
+    t.equal(await registry.putOwnerIncident({ ...made, title: 'Late' }, NOON), 'changed');
+    await registry.addOwnerIncident(said(grace, { updates: [update] }));
+    await registry.removeOwnerIncident(ada, made.id);
+    await registry.addOwnerIncident(said(ada, { updates: [update] }));
   });
 
   t.test('it tells webhooks of each update', async (t) => {

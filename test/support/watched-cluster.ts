@@ -95,7 +95,11 @@ export async function startWatchedCluster(
         controlTargets: [`${site.url}${CONTROL_PATH}`],
       },
       heartbeats: { silence: '1h' },
-      limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000_000 },
+      limits: {
+        anonymousPerMinute: 1_000_000,
+        authenticatedPerMinute: 1_000_000,
+        changesPerAccount: 1_000_000,
+      },
     },
   });
   site.attribute(cluster);

@@ -116,6 +116,7 @@ export async function dashboard(
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,
+      changesPerAccount: 300,
       silenceMs: 600_000,
       domainsPerAccount: 9,
     }),

@@ -27,6 +27,7 @@ const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {
   too_many_incidents: 'account_limit',
   too_many_maintenances: 'account_limit',
   too_many_updates: 'account_limit',
+  too_much_text: 'account_limit',
   incident_too_large: 'account_limit',
   no_running_maintenance: 'conflict',
   no_next_maintenance: 'conflict',

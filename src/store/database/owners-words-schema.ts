@@ -22,6 +22,8 @@ export interface OwnersWordsSchema {
     updates: string;
     /** JSON of the post-mortem. */
     post_mortem: string | null;
+    /** Bytes of its texts, copies in the lists of its services included. */
+    text_bytes: Generated<number>;
     /** The address of the site when it was written. */
     site_url: string;
     revision: number;
@@ -55,6 +57,8 @@ export interface OwnersWordsSchema {
     pages: string;
     /** JSON of OccurrenceChange[]. */
     changes: string;
+    /** Bytes of its texts, copies in the lists of its services included. */
+    text_bytes: Generated<number>;
     site_url: string;
     cancelled_at: number | null;
     revision: number;

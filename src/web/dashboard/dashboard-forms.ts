@@ -109,7 +109,9 @@ interface AskedForm {
 }
 
 /** What the routes of forms need. */
-export type FormSources = Pick<SignInSources, 'sessions' | 'cookie'> & { readonly askFirst?: AskFirst };
+export type FormSources = Pick<SignInSources, 'sessions' | 'cookie' | 'chargeChange'> & {
+  readonly askFirst?: AskFirst;
+};
 
 /** Renders a page of the account, also with the problems of a refused form. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;

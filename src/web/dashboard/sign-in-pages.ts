@@ -7,6 +7,7 @@ import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../
 import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
+import type { ChargeChange } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
@@ -29,6 +30,8 @@ export interface SignInSources {
   /** Sign-in without a provider. */
   readonly local: LocalSignIn;
   readonly cookie: SiteCookie;
+  /** Counts forms as changes of their account. Absent: nothing does. */
+  readonly chargeChange?: ChargeChange;
   readonly siteUrl: string;
   readonly now: () => number;
   readonly log: Log;
@@ -203,7 +206,7 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
       access: 'members',
       anyMethod: true,
       async handle(request) {
-        const { token } = await requireForm(request, sources);
+        const { token } = await requireForm(request, { sessions, cookie });
         await sessions.end(token);
         return seeOther('/', cookie.write('', 0));
       },
@@ -214,7 +217,7 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
       access: 'members',
       anyMethod: true,
       async handle(request) {
-        const { session } = await requireForm(request, sources);
+        const { session } = await requireForm(request, { sessions, cookie });
         await sessions.endAll(session.personId);
         return seeOther('/', cookie.write('', 0));
       },
@@ -248,7 +251,7 @@ export function languageOf(request: HttpRequest): ChosenLanguage {
  */
 export async function requireForm(
   request: HttpRequest,
-  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  sources: Pick<SignInSources, 'sessions' | 'cookie' | 'chargeChange'>,
   read: (request: HttpRequest) => Promise<ReadonlyMap<string, string>> = readForm,
 ) {
   if (request.method !== 'POST')
@@ -264,6 +267,7 @@ export async function requireForm(
   if (session === null) throw new HttpError('forbidden_form', 'You are not signed in any more.');
   if (!isFormToken(session, form.get('token') ?? ''))
     throw new HttpError('forbidden_form', 'This form is not of your session. Load the page again.');
+  await sources.chargeChange?.(session.accountId);
   const visitor: Visitor = { ...session, language: languageOf(request) };
   return { session: visitor, token, form };
 }

@@ -194,6 +194,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   too_many_incidents: ({ max }) => `Ein Konto hat höchstens ${max} Vorfälle: entfernen Sie erst alte.`,
   too_many_maintenances: ({ max }) =>
     `Ein Konto kündigt höchstens ${max} Wartungen an: entfernen Sie erst eine.`,
+  too_much_text: ({ max }) =>
+    `Die Texte der Vorfälle und Wartungen eines Kontos nehmen höchstens ${Math.floor(max / 1_048_576)} MiB ein, auch in den Listen ihrer Dienste: entfernen Sie erst alte Vorfälle.`,
   no_incident: ({ id }) => `Das Konto hat keinen Vorfall ${id} geschrieben.`,
   no_maintenance: ({ id }) => `Das Konto hat keine Wartung ${id} angekündigt.`,
   incident_stale: 'Dieser Vorfall wurde inzwischen anderswo geändert.',

@@ -106,7 +106,7 @@ async function run(scope: Scope, options: KillOptions): Promise<KillTrace> {
       },
       heartbeats: { silence: `${SILENCE_MS}ms` },
       limits: {
-        ...{ anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000_000 },
+        ...{ anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000 },
         connectionsPerAddress: 1_000_000,
       },
     },

@@ -89,7 +89,7 @@ export async function runCrashes({
     check: { url: `http://127.0.0.1:${site.port}/${index}`, method: 'GET' },
   }));
   const installation = await install(entries, {
-    limits: { authenticatedPerMinute: 1_000_000, domainsPerAccount: 100_000 },
+    limits: { authenticatedPerMinute: 1_000_000, changesPerAccount: 1_000_000, domainsPerAccount: 100_000 },
     heartbeats: { silence: '1h' },
     ...stores.settings,
   });

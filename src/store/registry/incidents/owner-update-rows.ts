@@ -89,7 +89,15 @@ export async function addUpdates(
 
 /** An incident without its updates. */
 function toOwnerIncident(row: Row<'owner_incidents'>): OwnerIncident {
-  const { services, pages, updates: _, post_mortem: postMortem, site_url: __, ...rest } = row;
+  const {
+    services,
+    pages,
+    updates: _,
+    post_mortem: postMortem,
+    site_url: __,
+    text_bytes: ___,
+    ...rest
+  } = row;
   return {
     ...fromRow(rest),
     services: JSON.parse(services),

@@ -6,6 +6,7 @@ import {
   type OwnerIncident,
   ownerIncidentId,
 } from '../../../domain/incident/owner-incident.ts';
+import { incidentBytesOf } from '../../../domain/incident/post-bytes.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
@@ -15,6 +16,7 @@ import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
 import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
+import { refuseLongPost } from './post-bytes.ts';
 
 /** Maximum number of incidents that a page shows. */
 const MAX_ON_PAGE = 20;
@@ -41,12 +43,15 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     const max = OWNER_INCIDENT_BOUNDS.perAccount;
     if (((await queries.first(counted))?.total ?? 0) >= max)
       throw new RegistryError('account_limit', { code: 'too_many_incidents', max });
+    const bytes = incidentBytesOf({ ...said, postMortem: null });
+    await refuseLongPost(store, accountId, 0, bytes);
     const row = await queries.first(
       kysely
         .insertInto('owner_incidents')
         .values({
           ...toColumns({ ...said, postMortem: null }),
           ...{ account_id: accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
+          text_bytes: bytes,
         })
         .returningAll(),
     );
@@ -70,10 +75,12 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     const row = await findRow(store, accountId, id);
     if (row === undefined) return 'missing';
     if (row.revision !== revision) return 'stale';
+    const bytes = incidentBytesOf(incident);
+    await refuseLongPost(store, accountId, row.text_bytes, bytes);
     await queries.run(
       kysely
         .updateTable('owner_incidents')
-        .set({ ...toColumns(said), revision: revision + 1, updated_at: now })
+        .set({ ...toColumns(said), text_bytes: bytes, revision: revision + 1, updated_at: now })
         .where('id', '=', id),
     );
     const stored = await countUpdates(store, id);

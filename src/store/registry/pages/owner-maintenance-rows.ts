@@ -13,6 +13,7 @@ import {
   occurrenceId,
   occurrencesOf,
 } from '../../../domain/incident/owner-maintenance.ts';
+import { maintenanceBytesOf, OCCURRENCES_AHEAD } from '../../../domain/incident/post-bytes.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
@@ -28,11 +29,10 @@ import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.t
 import { noteService } from '../services/service-rows.ts';
 import { concerns } from './owner-incident-rows.ts';
 import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-words.ts';
+import { refuseLongPost } from './post-bytes.ts';
 
 /** How long calendars still list a withdrawn maintenance, milliseconds. */
 const SHOWN_CANCELLED_MS = 30 * DAY_MS;
-/** The occurrence that runs or comes next, and the one after it. */
-const OCCURRENCES_AHEAD = 2;
 /** Occurrences of a maintenance within a day, at most daily, that may begin or end between two looks. */
 const OCCURRENCES_TOLD = 3;
 /** Name of the fact with the time up to which the maintenance of pages was told, epoch milliseconds. */
@@ -46,6 +46,10 @@ const ONCE_ON_PAGES = statement<Row<'owner_maintenances'>>(
 );
 const RECURRING_ON_PAGES = statement<Row<'owner_maintenances'>>(
   `SELECT * FROM owner_maintenances WHERE recurrence IS NOT NULL AND ${OF_PAGES} AND starts_at <= ?`,
+);
+
+const FORGET_WITHDRAWN = statement(
+  'DELETE FROM owner_maintenances WHERE account_id = ? AND cancelled_at < ?',
 );
 
 type MaintenanceCalls = Pick<
@@ -117,12 +121,16 @@ export async function addOwnerMaintenance(
   const max = OWNER_MAINTENANCE_BOUNDS.perAccount;
   if ((await ownerMaintenancesOf(store, said.accountId)).length >= max)
     throw new RegistryError('account_limit', { code: 'too_many_maintenances', max });
+  await queries.run(FORGET_WITHDRAWN(said.accountId, now - SHOWN_CANCELLED_MS));
+  const bytes = maintenanceBytesOf(said, (await servicesOf(store, said)).length);
+  await refuseLongPost(store, said.accountId, 0, bytes);
   const row = await queries.first(
     kysely
       .insertInto('owner_maintenances')
       .values({
         ...toColumns({ ...said, changes: [], cancelledAt: null }),
         ...{ account_id: said.accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
+        text_bytes: bytes,
       })
       .returningAll(),
   );
@@ -160,11 +168,21 @@ export async function putOwnerMaintenance(
   const row = await findRow(store, accountId, id);
   if (row === undefined || row.cancelled_at !== null) return 'missing';
   if (row.revision !== revision) return 'stale';
-  const changed = { ...toColumns(maintenance), revision: revision + 1, updated_at: now };
+  const before = toOwnerMaintenance(row);
+  const { text_bytes: textBytes } = row;
+  const services = await servicesOf(store, maintenance);
+  const bytes = maintenanceBytesOf(maintenance, services.length, { ...before, textBytes });
+  // One that is withdrawn keeps its rows.
+  const isWithdrawn = maintenance.cancelledAt !== null;
+  if (!isWithdrawn) await refuseLongPost(store, accountId, textBytes, bytes);
+  const changed = {
+    ...toColumns(maintenance),
+    ...{ text_bytes: isWithdrawn ? textBytes : bytes, revision: revision + 1, updated_at: now },
+  };
   const { kysely, queries } = store;
   await queries.run(kysely.updateTable('owner_maintenances').set(changed).where('id', '=', id));
   await planOccurrences(store, { ...row, ...changed }, now);
-  await tellPagesOfMaintenance(store, toOwnerMaintenance(row), maintenance, row.site_url, now);
+  await tellPagesOfMaintenance(store, before, maintenance, row.site_url, now);
   return 'changed';
 }
 
@@ -273,7 +291,10 @@ async function planOccurrences(
 }
 
 /** The account's services that a maintenance concerns: those that it names, and those on the pages that it names. */
-async function servicesOf(store: RegistryStore, { accountId, services, pages }: OwnerMaintenance) {
+async function servicesOf(
+  store: RegistryStore,
+  { accountId, services, pages }: Pick<OwnerMaintenance, 'accountId' | 'services' | 'pages'>,
+) {
   const onPages =
     pages.length === 0
       ? []
@@ -357,7 +378,7 @@ function toColumns(
 }
 
 function toOwnerMaintenance(row: Row<'owner_maintenances'>): OwnerMaintenance {
-  const { services, pages, changes, site_url: _, ...rest } = row;
+  const { services, pages, changes, site_url: _, text_bytes: __, ...rest } = row;
   return {
     ...fromRow(rest),
     services: JSON.parse(services),
