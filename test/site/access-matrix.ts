@@ -52,16 +52,27 @@ function answerToRole(access: Access, role: (typeof ROLES)[number]): string {
   return isRole(needed) && includesRole(role, needed) ? YES : '403';
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+/** Requests below headings that say how they are answered, one list for all that are answered alike. */
+function lists(
+  heads: readonly string[],
+  requests: readonly Request[],
+  answer: (one: Request) => readonly string[],
+): string {
+  const alike = Map.groupBy(requests, (one) =>
+    answer(one)
+      .map((word, index) => `${heads[index]} ${word}`)
+      .join(', '),
+  );
+  return [...alike].map(([title, some]) => `### ${title}\n\n${listOf(some)}`).join('\n\n');
 }
 
 const nameOf = ({ method, path }: Request) => `\`${method} ${path}\``;
 const isForMembers = ({ access }: Request) =>
   access === 'members' || (typeof access === 'object' && 'member' in access);
 
-/** The tables, in Markdown. */
+const listOf = (requests: readonly Request[]) => requests.map((one) => `- ${nameOf(one)}`).join('\n');
+
+/** The lists, in Markdown. */
 export function accessMatrix(routes: readonly Route[]): string {
   const requests = requestsOf(routes);
   const secret = requests.filter(({ access }) => access === 'secret');
@@ -70,21 +81,17 @@ export function accessMatrix(routes: readonly Route[]): string {
   const roles = ROLES.toReversed();
   return [
     '## By key',
-    table(
-      ['request', 'no key', ...KEY_SCOPES.map((scope) => `key for \`${scope}\``)],
-      others.map((one) => [nameOf(one), ...[null, ...KEY_SCOPES].map((scope) => answerToKey(one, scope))]),
+    lists(['no key', ...KEY_SCOPES.map((scope) => `\`${scope}\``)], others, (one) =>
+      [null, ...KEY_SCOPES].map((scope) => answerToKey(one, scope)),
     ),
     '## By role',
-    table(
-      ['request', 'not signed in', ...roles],
-      members.map((one) => [nameOf(one), 'sign-in', ...roles.map((role) => answerToRole(one.access, role))]),
-    ),
+    lists(roles, members, ({ access }) => roles.map((role) => answerToRole(access, role))),
     '## By a secret in the path',
-    secret.map((one) => `- ${nameOf(one)}`).join('\n'),
+    listOf(secret),
   ].join('\n\n');
 }
 
-/** The text of the file with these tables: what stands above them is written by hand. */
+/** The text of the file with these lists: what stands above them is written by hand. */
 export function withMatrix(text: string, matrix: string): string {
   const [above = ''] = text.split(MARK);
   return `${above}${MARK}\n\n${matrix}\n`;
