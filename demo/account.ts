@@ -1,12 +1,11 @@
 /** The account of the demonstration: a made-up shop with a status page, a channel, a rule, and what it says itself. */
 import { randomBytes } from 'node:crypto';
-import { correctOwnerIncident, openOwnerIncident, updateOwnerIncident } from '../src/app/owner-incidents.ts';
 import { type ApplyContext, applyDocument } from '../src/apply/apply.ts';
 import { applyContextOf } from '../src/cli/apply/apply-command.ts';
 import { resultOf } from '../src/cli/outcome.ts';
 import { DAY_MS, formatTime, HOUR_MS, MINUTE_MS } from '../src/domain/durations.ts';
-import { ownerIncidentId } from '../src/domain/incident/owner-incident.ts';
 import { encodePalettePng } from '../src/render/png.ts';
+import { incidentChanges, updateIncident } from '../src/resources/incidents/incidents.ts';
 import type { DemoStage } from './demo.ts';
 import { DEMO_SENDERS } from './heartbeat-senders.ts';
 
@@ -142,20 +141,20 @@ async function sayIncident(
   for (const { agoMs, status, text } of updates) {
     const context = { registry, siteUrl, now: () => now - agoMs };
     if (id !== null) {
-      resultOf(await updateOwnerIncident(context, principal, id, { status, text }, null));
+      resultOf(await updateIncident(context, principal, id, { status, text }, null));
       continue;
     }
-    const opened = await openOwnerIncident(context, principal, {
+    const opened = await incidentChanges.add(context, principal, {
       ...incident,
       pages: [PAGE_SLUG],
       status,
       text,
     });
-    id = ownerIncidentId(resultOf(opened).id);
+    id = incidentChanges.keyOf(resultOf(opened));
   }
   if (id === null || postMortem === undefined) return;
   const context = { registry, siteUrl, now: () => now - postMortem.agoMs };
-  resultOf(await correctOwnerIncident(context, principal, id, { post_mortem: postMortem.text }, null));
+  resultOf(await incidentChanges.patch(context, principal, id, { post_mortem: postMortem.text }, null));
 }
 
 function makeSecret(): string {

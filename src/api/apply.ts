@@ -16,6 +16,7 @@ import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { ChannelDefinitionSchema } from '../resources/channels/channel-routes.ts';
 import {
   type DomainInstructions,
   VerificationSchema,
@@ -28,7 +29,6 @@ import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { RuleDefinitionSchema } from '../resources/rules/rule-routes.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import { ChannelDefinitionSchema } from './channels.ts';
 import { DefinitionSchema } from './owned-services.ts';
 
 /** Maximum size of a document, bytes: a thousand services, and pages with logos. */

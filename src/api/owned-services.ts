@@ -7,7 +7,8 @@ import { readRevisions, revisionTag } from '../http/conditional.ts';
 import { SLUG } from '../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
 import { named, namedObject } from '../http/schema.ts';
-import { Type } from '../json-schema.ts';
+import { type TObject, Type } from '../json-schema.ts';
+import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import {
   type DomainInstructions,
   VerificationSchema,
@@ -15,6 +16,7 @@ import {
 } from '../resources/kit/domain-verification.ts';
 import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
+import { withMember, withSettings } from '../resources/kit/typed-settings.ts';
 import {
   changed,
   ETAG_HEADER,
@@ -37,7 +39,11 @@ import {
   removeHeartbeatAddress,
 } from '../resources/services/heartbeat-addresses.ts';
 import { findOwnedService } from '../resources/services/owned-service.ts';
-import { type ServiceDocument, serviceDocumentOf } from '../resources/services/service-document.ts';
+import {
+  type ServiceDocument,
+  ServiceDocumentSchema,
+  serviceDocumentOf,
+} from '../resources/services/service-document.ts';
 import { removeService } from '../resources/services/services.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
@@ -45,12 +51,18 @@ import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
-import { TypedServiceSchema } from './typed-settings.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
 
 /** A service as a document. */
+/** A service with the settings of every kind of check. */
+const TypedServiceSchema: typeof ServiceDocumentSchema = withMember(
+  ServiceDocumentSchema,
+  'check',
+  withSettings<TObject>(ServiceDocumentSchema.properties.check, CHECK_KINDS),
+);
+
 export const DefinitionSchema = named('ServiceDefinition', TypedServiceSchema);
 
 /** A service; the members of the account are there for its keys alone. */

@@ -1,16 +1,16 @@
 /** Maintenance in a document of `apply`, and that of an account: both in the form that a plan compares. */
 
-import {
-  MaintenanceDocumentSchema,
-  maintenanceDocumentOf,
-  readMaintenance,
-} from '../app/owner-maintenances.ts';
-import type { Subjects } from '../app/subjects.ts';
 import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
+import type { Subjects } from '../resources/kit/post-subjects.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
+import {
+  MaintenanceDocumentSchema,
+  maintenanceDocumentOf,
+  readMaintenance,
+} from '../resources/maintenances/maintenance-document.ts';
 import type { WantedMaintenance } from '../store/ports/account-content.ts';
 import type { ContentItem } from './apply-plan.ts';
 

@@ -237,7 +237,7 @@ export function buildCommands(): Command {
   const maintenances = program.command('maintenances').description('maintenance that accounts announce');
   addSearch(addForAccount(maintenances, 'list', 'list maintenance', 'account that announced it'), 'its title')
     .addOption(filterOption('state', ['planned', 'running', 'over']))
-    .action(act(async () => (await import('./owners-words.ts')).listMaintenances));
+    .action(act(async () => (await import('./posts.ts')).listMaintenances));
   const announcing = addForAccount(
     maintenances,
     'add',
@@ -250,13 +250,13 @@ export function buildCommands(): Command {
     .requiredOption('--duration <duration>', 'such as 90m; of recurring maintenance at most 1d')
     .option('--timezone <zone>', 'time zone in which it recurs, such as Europe/Berlin; default: UTC')
     .option('--recurrence <rule>', 'rule of iCalendar, such as "FREQ=WEEKLY;BYDAY=TU"; default: once')
-    .action(act(async () => (await import('./owners-words.ts')).addMaintenance));
+    .action(act(async () => (await import('./posts.ts')).addMaintenance));
   addForAccount(maintenances, 'end', 'end maintenance in progress; later occurrences stay', 'its account')
     .argument('<id>', 'from "upbeat maintenances list"')
-    .action(act(async () => (await import('./owners-words.ts')).endMaintenance));
+    .action(act(async () => (await import('./posts.ts')).endMaintenance));
   addForAccount(maintenances, 'remove', 'withdraw maintenance with all its occurrences', 'its account')
     .argument('<id>', 'from "upbeat maintenances list"')
-    .action(act(async () => (await import('./owners-words.ts')).removeMaintenance));
+    .action(act(async () => (await import('./posts.ts')).removeMaintenance));
 
   const incidents = program.command('incidents').description('incidents that accounts write');
   addSearch(
@@ -264,23 +264,23 @@ export function buildCommands(): Command {
     'their title',
   )
     .addOption(filterOption('status', INCIDENT_STATUSES))
-    .action(act(async () => (await import('./owners-words.ts')).listOwnerIncidents));
+    .action(act(async () => (await import('./posts.ts')).listOwnerIncidents));
   const opening = addForAccount(incidents, 'open', 'open an incident and print its ID', 'its account');
   addSubjects(opening.requiredOption('--title <title>', 'at most 200 characters'))
     .requiredOption('--text <markdown>', 'the first update')
     .addOption(new Option('--severity <severity>', 'default: minor').choices(OWNER_SEVERITIES))
     .addOption(new Option('--status <status>', 'default: investigating').choices(INCIDENT_STATUSES))
     .option('--started-at <time>', 'when it began, such as 2026-11-24T22:00:00Z; default: now')
-    .action(act(async () => (await import('./owners-words.ts')).openIncident));
+    .action(act(async () => (await import('./posts.ts')).openIncident));
   addForAccount(incidents, 'update', 'add an update to an incident', 'its account')
     .argument('<id>', 'from "upbeat incidents list"')
     .requiredOption('--text <markdown>', 'what is new')
     .addOption(new Option('--status <status>', 'default: it stays').choices(INCIDENT_STATUSES))
-    .action(act(async () => (await import('./owners-words.ts')).updateIncident));
+    .action(act(async () => (await import('./posts.ts')).updateIncident));
   addForAccount(incidents, 'resolve', 'resolve an incident with an update', 'its account')
     .argument('<id>', 'from "upbeat incidents list"')
     .requiredOption('--text <markdown>', 'how it ended')
-    .action(act(async () => (await import('./owners-words.ts')).resolveIncident));
+    .action(act(async () => (await import('./posts.ts')).resolveIncident));
 
   addJson(program, 'nodes', 'list the live nodes of the cluster and what they do').action(
     act(async () => (await import('./nodes.ts')).listNodes),

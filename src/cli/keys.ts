@@ -1,7 +1,8 @@
 /** `upbeat keys`: API keys without a browser. `upbeat secrets`: the key of secrets. */
-import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
+
 import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
+import { addKey, listKeys, readKeyInput, revokeKey } from '../resources/keys/keys.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';

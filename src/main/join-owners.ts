@@ -1,7 +1,6 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 
 import { randomBytes } from 'node:crypto';
-import { SENT_BY_HAND_PER_MINUTE } from '../app/webhooks.ts';
 import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
@@ -21,6 +20,7 @@ import { createOwnerDestinations, ownerPolicy } from '../outbound/owner-destinat
 import { userAgentOf } from '../outbound/send-request.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { TRIALS_PER_MINUTE } from '../resources/services/new-service.ts';
+import { SENT_BY_HAND_PER_MINUTE } from '../resources/webhooks/webhooks.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { findKey } from '../store/secrets/secret-key.ts';

@@ -3,22 +3,18 @@ import { alertRoutes } from '../api/alerts.ts';
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
 import { type CalendarSources, calendarRoutes } from '../api/calendars.ts';
-import { channelRoutes } from '../api/channels.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
 import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { type HistorySources, historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
-import { keyRoutes } from '../api/keys.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
-import { ownerIncidentRoutes } from '../api/owner-incidents.ts';
-import { ownerMaintenanceRoutes } from '../api/owner-maintenances.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
-import { webhookRoutes } from '../api/webhooks.ts';
+import { describeCallback } from '../api/webhook-payloads.ts';
 import { joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
@@ -26,8 +22,13 @@ import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
 import type { Log } from '../log.ts';
 import { mcpRoute } from '../mcp/mcp-route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { channelRoutes } from '../resources/channels/channel-routes.ts';
+import { ownerIncidentRoutes } from '../resources/incidents/incident-routes.ts';
+import { keyRoutes } from '../resources/keys/key-routes.ts';
+import { ownerMaintenanceRoutes } from '../resources/maintenances/maintenance-routes.ts';
 import { ownedPageRoutes } from '../resources/pages/page-routes.ts';
 import { ruleRoutes } from '../resources/rules/rule-routes.ts';
+import { webhookRoutes } from '../resources/webhooks/webhook-routes.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
@@ -106,13 +107,19 @@ function ownedRoutes(
     serviceRoute(owned),
     ...ownedServiceRoutes(owned),
     ...ownedPageRoutes(owned),
-    ...ownerIncidentRoutes({ context: { ...context, siteUrl } }),
-    ...ownerMaintenanceRoutes({ context: { ...context, siteUrl } }),
+    ...ownerIncidentRoutes(owned),
+    ...ownerMaintenanceRoutes(owned),
     ...keyRoutes(context),
     ...alertRoutes(owned),
-    ...channelRoutes(owned),
+    ...channelRoutes({
+      context,
+      callbacks: describeCallback('onMessage', 'settings/url', (type) => type === 'alert'),
+    }),
     ...ruleRoutes(owned),
-    ...webhookRoutes(context),
+    ...webhookRoutes({
+      ...context,
+      callbacks: describeCallback('onEvent', 'url', (type) => type !== 'alert'),
+    }),
     applyRoute(owned),
   ];
 }

@@ -1,12 +1,16 @@
 /** Changes that a role does not permit: the functions of `src/app/` and `src/resources/` refuse them first. */
 
 import t from 'tap';
-import { addKey, revokeKey } from '../../src/app/keys.ts';
-import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../src/app/members.ts';
-import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
 import { channelChanges } from '../../src/resources/channels/channels.ts';
+import { addKey, revokeKey } from '../../src/resources/keys/keys.ts';
+import {
+  inviteMember,
+  removeMember,
+  setMemberRole,
+  withdrawInvitation,
+} from '../../src/resources/members/members.ts';
 import { arrangeStatusPage } from '../../src/resources/pages/arrange-page.ts';
 import { pageChanges } from '../../src/resources/pages/pages.ts';
 import { ruleChanges } from '../../src/resources/rules/rules.ts';
@@ -17,6 +21,12 @@ import {
 } from '../../src/resources/services/heartbeat-addresses.ts';
 import { addService, tryEnteredCheck } from '../../src/resources/services/new-service.ts';
 import { changeService, removeService } from '../../src/resources/services/services.ts';
+import {
+  addWebhook,
+  removeWebhook,
+  replayDelivery,
+  testWebhook,
+} from '../../src/resources/webhooks/webhooks.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { USUAL } from '../support/attempts.ts';
 import { registryHere } from '../support/registry-here.ts';

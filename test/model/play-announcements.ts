@@ -2,18 +2,18 @@
  * What owners and vendors say, on the program: owners announce by the functions that the API calls, and what a page lists is taken in
  * by the real intake. Notes in the diary what was said, and when the program looks at the clock for maintenance.
  */
-import {
-  announceMaintenance,
-  changeOccurrence,
-  type OwnerMaintenanceContext,
-  withdrawMaintenance,
-} from '../../src/app/owner-maintenances.ts';
+
 import type { FeedEntry } from '../../src/domain/incident/feed-entry.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { feedOf } from '../../src/feeds/feed-kind.ts';
 import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import type { Log } from '../../src/log.ts';
+import {
+  changeOccurrence,
+  type MaintenanceContext,
+  maintenanceChanges,
+} from '../../src/resources/maintenances/maintenances.ts';
 import type { VendorStore } from '../../src/store/ports/vendors.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import type { News } from './diary.ts';
@@ -66,7 +66,7 @@ export function createSpeakers(parts: {
   readonly note: (news: News) => void;
 }) {
   const { client, clock, services, stories, desk, deliver, note } = parts;
-  const context: OwnerMaintenanceContext = {
+  const context: MaintenanceContext = {
     registry: client,
     siteUrl: 'http://localhost',
     now: clock.now,
@@ -79,7 +79,7 @@ export function createSpeakers(parts: {
     async announce(index: number, { service, startsIn, lasts, daily }: Work): Promise<void> {
       const { domain = '' } = services[service] ?? {};
       const startsAt = clock.now() + startsIn * 1_000;
-      const made = await announceMaintenance(context, principal, {
+      const made = await maintenanceChanges.add(context, principal, {
         ...{ title: `work ${index}`, services: [domain], duration: `${lasts}s` },
         starts_at: new Date(startsAt).toISOString(),
         ...(daily ? { recurrence: 'FREQ=DAILY' } : {}),
@@ -100,7 +100,7 @@ export function createSpeakers(parts: {
       const id = ids.get(index);
       if (id === undefined) return;
       const action = { action: what, ...(what === 'extend' ? { by: `${by}s` } : {}) };
-      if (what === 'withdraw') await withdrawMaintenance(context, principal, id, null);
+      if (what === 'withdraw') await maintenanceChanges.remove(context, principal, id, null);
       // What cannot be done at this time, such as to end what does not run, is refused and changes nothing.
       else await changeOccurrence(context, principal, id, action, null);
       note({ what: 'work-change', work: Number(id.slice(1)), change: what, byMs: by * 1_000 });

@@ -100,7 +100,11 @@ t.test('an incident is written, updated, explained and removed, and others see w
     ['etag', said.headers.get('etag')],
   ] as const)
     t.equal(repeated.headers.get(name), first, name);
-  t.strictSame((await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada)).json, said.json);
+  const read = await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada);
+  t.strictSame(read.json, said.json);
+  t.equal(read.headers.get('cache-control'), 'private, no-cache');
+  const etag = { ...ada, 'if-none-match': read.headers.get('etag') ?? '' };
+  t.equal((await send('GET', '/api/v1/account/incidents/owner-1', undefined, etag)).status, 304);
   const other = await send('POST', `${path}/updates`, update, written);
   t.match(other, { status: 422, json: { code: 'idempotency_mismatch' } });
   const explained = await send('PATCH', path, { post_mortem: '# Why\n\n- a disk\n- was full' }, ada);

@@ -1,7 +1,6 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
 import type { AddressInfo } from 'node:net';
-import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
@@ -29,6 +28,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ChannelKinds } from '../../src/resources/channels/channel-document.ts';
 import { TRIALS_PER_MINUTE } from '../../src/resources/services/new-service.ts';
+import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import { createApp } from '../../src/site/app.ts';
 import { openPageDomains } from '../../src/site/page-domains.ts';
 import type { RouteSources } from '../../src/site/routes.ts';

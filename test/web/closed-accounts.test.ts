@@ -1,12 +1,12 @@
 /** Signing in by a provider where nobody gets an account of their own: invitations alone let people in. */
 import t, { type Test } from 'tap';
-import { inviteMember } from '../../src/app/members.ts';
 import type { IdentityProvider } from '../../src/auth/identity-provider.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
+import { inviteMember } from '../../src/resources/members/members.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { providerPages } from '../../src/web/dashboard/sign-in-pages.ts';
 import { NOW } from '../site/site-world.ts';

@@ -1,7 +1,6 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 
 import type { Test } from 'tap';
-import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
@@ -12,6 +11,7 @@ import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
 import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/services/new-service.ts';
+import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import type { Person } from '../../src/store/ports/people.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createHistoryReads } from '../../src/view/history-reads.ts';

@@ -1,8 +1,8 @@
 /** What each role of an account may see and send on the dashboard, over all its routes. */
 import t from 'tap';
-import { openOwnerIncident } from '../../src/app/owner-incidents.ts';
-import { announceMaintenance } from '../../src/app/owner-maintenances.ts';
 import { includesRole, ROLES, type Role } from '../../src/domain/role.ts';
+import { incidentChanges } from '../../src/resources/incidents/incidents.ts';
+import { maintenanceChanges } from '../../src/resources/maintenances/maintenances.ts';
 import { NOW } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
 
@@ -125,8 +125,8 @@ async function setUp(t: import('tap').Test) {
     const of = { own: true, services: [], categories: [], publicCategories: [], pages: [] };
     const timing = { afterMs: 0, repeatMs: null, quiet: null, enabled: true };
     await registry.addRule({ ...owned, of, events: ['down'], channels: [1], ...timing });
-    await openOwnerIncident(words, writer, { ...said, status: 'resolved', text: 'Over.' });
-    await announceMaintenance(words, writer, { ...said, duration: '1h' });
+    await incidentChanges.add(words, writer, { ...said, status: 'resolved', text: 'Over.' });
+    await maintenanceChanges.add(words, writer, { ...said, duration: '1h' });
   }
   await registry.addClaim(ada.id, { domain: 'new.example', kind: 'root', createdAt: NOW });
   const people = {

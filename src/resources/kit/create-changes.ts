@@ -24,6 +24,7 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
     principal: Pick<Principal, 'accountId'>,
     key: Key,
   ) => Promise<Outcome<Entity>>;
+  readonly keyOf: (entity: Entity) => Key;
   /** The document of one. */
   readonly documentOf: (context: Context, entity: Entity) => Promise<Document>;
   /** Adds what a document says. Refused as the document is read, and where the name is taken or there are too many. */
@@ -39,6 +40,14 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
   readonly patch: Change<Entity, Key, Context>;
   /** Changes one to what another document says, and as `patch` otherwise. */
   readonly replace: Change<Entity, Key, Context>;
+  /** Makes another change of one, such as an update of an incident. Refused as `patch`, and as `change` refuses. */
+  readonly change: <T>(
+    context: Context,
+    principal: Principal,
+    key: Key,
+    revisions: readonly number[] | null,
+    change: (before: Entity) => Promise<Outcome<T>>,
+  ) => Promise<Outcome<T>>;
   /** Removes one. Refused where there is none, or it has another revision. */
   readonly remove: (
     context: Context,
@@ -108,6 +117,7 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
       return entities.map((entity) => ({ entity, document: write(entity) }));
     },
     find: (context, { accountId }, key) => find(context, accountId, key),
+    keyOf: resource.keyOf,
     documentOf,
     async add(context, principal, document) {
       const denied = refuseRole(principal, mayChange);
@@ -123,6 +133,7 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
       ),
     replace: (context, principal, key, document, revisions) =>
       changeNewest(context, principal, key, revisions, (before) => store(context, before, document, null)),
+    change: changeNewest,
     remove: (context, principal, key, revisions) =>
       changeNewest(context, principal, key, revisions, (before) => resource.remove(context, before)),
   };

@@ -65,7 +65,7 @@ export interface OwnList<Item, Filters extends ParameterSchemas>
     filters: ParameterValues<Filters>,
   ) => Promise<ListPart<Item>>;
   /** An item as JSON, for the bearer of a key. */
-  readonly view: (item: Item, key: KeyBearer) => object;
+  readonly view: (item: Item, key: KeyBearer) => object | Promise<object>;
 }
 
 const PAGE_QUERY = {
@@ -104,7 +104,8 @@ export function ownListRoute<Item, const Filters extends ParameterSchemas = Reco
       const { items: found, total } = await list.read(key.accountId, window, chosen);
       const { offset } = cursor ?? given;
       const { items, beside } = cutPage(path, found, { limit, offset, total: null }, list.placeOf);
-      const page = json({ [member]: items.map((one) => list.view(one, key)), total, limit, offset });
+      const shown = await Promise.all(items.map((one) => list.view(one, key)));
+      const page = json({ [member]: shown, total, limit, offset });
       const headers = { ...page.headers, 'Cache-Control': 'private, no-cache' };
       return withLinks({ ...page, headers }, path, request, Object.keys(query), beside);
     },

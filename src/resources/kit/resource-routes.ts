@@ -33,6 +33,8 @@ export interface RepeatableContext {
 
 /** An operation in the words of the OpenAPI document. */
 interface Words {
+  /** Its id. Absent: such as `createRule`. */
+  readonly id?: string;
   readonly summary: string;
   readonly description: string;
 }
@@ -45,6 +47,8 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly siteUrl: string;
   /** The path of the list, such as `/api/v1/rules`. */
   readonly path: string;
+  /** Where one is created, and the parameter by which it is changed and removed there. Absent: as it is read. */
+  readonly writing?: { readonly path: string; readonly parameter: OpenApiParameter };
   readonly tag: string;
   /** Its name in the document, such as `Rule`: that of its schema, and in the ids of its operations. */
   readonly name: string;
@@ -64,16 +68,17 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly order: { readonly says: string; readonly place: PlaceForm['types'] };
   readonly placeOf: (entity: Entity) => readonly PlaceMember[];
   /** One of it as JSON. */
-  readonly view: (entity: Entity, document: Document) => object;
+  readonly view: (entity: Entity, document: Document) => object | Promise<object>;
   readonly says: {
     readonly list: Words;
     readonly create: Words;
     /** Absent: everyone may read one, by another route. */
     readonly get?: Words;
     readonly change: Words;
-    readonly remove: Words;
-    /** A name or a slug that another one has. */
-    readonly taken: string;
+    /** `done`: the answer; absent: it is removed. */
+    readonly remove: Words & { readonly done?: string };
+    /** A name or a slug that another one has. Absent: it has none. */
+    readonly taken?: string;
   };
   /** False: a change cannot give it another name. Default true. */
   readonly isRenamed?: boolean;
@@ -90,23 +95,23 @@ export function createResourceRoutes<
 >(routes: ResourceRoutes<Entity, Key, Document, Context>): Route[] {
   const { changes, context, siteUrl, path, tag, name, word, key, schema, maxBytes, says, view } = routes;
   const { parameter } = key;
-  const one = `${path}/:${parameter.name}`;
+  const writing = routes.writing ?? { path, parameter };
+  const one = `${writing.path}/:${writing.parameter.name}`;
   const capital = `The ${word}.`;
+  const creation = says.create.id ?? `create${name}`;
   const gone = { 404: `The account has no such ${word} (${word}_not_found).` };
   const stale = { 412: `The ${word} has another revision than If-Match names.` };
-  const taken = { 409: says.taken };
+  const taken: Record<string, string> = says.taken === undefined ? {} : { 409: says.taken };
 
   const answer = async (status: 200 | 201, entity: Entity): Promise<HttpResponse> => {
-    const body = JSON.stringify(view(entity, await changes.documentOf(context, entity)));
-    const place = `${siteUrl}${path}/${routes.placeOf(entity).join('/')}`;
-    const headers = status === 201 ? { Location: place } : {};
+    const body = JSON.stringify(await view(entity, await changes.documentOf(context, entity)));
+    const headers = status === 201 ? { Location: `${siteUrl}${path}/${changes.keyOf(entity)}` } : {};
     return changed(status, body, headers, revisionTag(entity.revision, body));
   };
 
   const getRoute = (words: Words): Route =>
     ownRoute({
-      ...{ path: one, tag, ...words },
-      id: `get${name}`,
+      ...{ path: `${path}/:${parameter.name}`, tag, id: `get${name}`, ...words },
       parameters: [parameter],
       answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
       problems: gone,
@@ -114,15 +119,14 @@ export function createResourceRoutes<
         const { accountId } = bearerOf(request);
         const asked = key.read(request.params[parameter.name]);
         const found = resultOf(await changes.find(context, { accountId }, asked));
-        const body = JSON.stringify(view(found, await changes.documentOf(context, found)));
+        const body = JSON.stringify(await view(found, await changes.documentOf(context, found)));
         return privately(jsonText(body, revisionTag(found.revision, body)));
       },
     });
 
   return [
     ownListRoute<{ readonly entity: Entity; readonly document: Document }>({
-      ...{ path, tag, ...says.list },
-      id: `list${name}s`,
+      ...{ path, tag, id: `list${name}s`, ...says.list },
       name: routes.listName ?? `${name}List`,
       member: `${word}s`,
       item: schema,
@@ -134,9 +138,8 @@ export function createResourceRoutes<
       view: ({ entity, document }) => view(entity, document),
     }),
     writeRoute({
-      ...{ path, tag, ...says.create },
+      ...{ path: writing.path, tag, id: creation, ...says.create },
       method: 'POST',
-      id: `create${name}`,
       parameters: [IDEMPOTENCY_KEY],
       body: { schema: routes.document, example: routes.examples.document, maxBytes },
       answers: {
@@ -157,7 +160,7 @@ export function createResourceRoutes<
       },
       handle: (request) =>
         once<Entity>(context, {
-          id: `create${name}`,
+          id: creation,
           request,
           secret: null,
           async change(calls) {
@@ -170,16 +173,15 @@ export function createResourceRoutes<
     }),
     ...(says.get === undefined ? [] : [getRoute(says.get)]),
     writeRoute({
-      ...{ path: one, tag, ...says.change },
+      ...{ path: one, tag, id: `change${name}`, ...says.change },
       method: 'PATCH',
-      id: `change${name}`,
-      parameters: [parameter, IF_MATCH],
+      parameters: [writing.parameter, IF_MATCH],
       body: patchBody(`${name}Patch`, routes.patch, routes.examples.patch, maxBytes),
       answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
       problems: { ...gone, ...(routes.isRenamed === false ? {} : taken), ...stale },
       async handle({ key: bearer, body, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        const asked = key.read(params[parameter.name]);
+        const asked = key.read(params[writing.parameter.name]);
         const patch = parseJson(body);
         return await answer(
           200,
@@ -188,15 +190,14 @@ export function createResourceRoutes<
       },
     }),
     writeRoute({
-      ...{ path: one, tag, ...says.remove },
+      ...{ path: one, tag, id: `remove${name}`, ...says.remove },
       method: 'DELETE',
-      id: `remove${name}`,
-      parameters: [parameter, IF_MATCH],
-      answers: { 204: { description: 'It is removed.' } },
+      parameters: [writing.parameter, IF_MATCH],
+      answers: { 204: { description: says.remove.done ?? 'It is removed.' } },
       problems: { ...gone, ...stale },
       async handle({ key: bearer, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        const asked = key.read(params[parameter.name]);
+        const asked = key.read(params[writing.parameter.name]);
         resultOf(await changes.remove(context, principalOf(bearer), asked, revisions));
         return REMOVED;
       },

@@ -1,20 +1,14 @@
-/** `/dashboard/incidents`: incidents in the words of the account, written, updated, corrected, explained and removed. */
-import {
-  correctOwnerIncident,
-  dropOwnerIncident,
-  openOwnerIncident,
-  updateOwnerIncident,
-} from '../../app/owner-incidents.ts';
-import type { Subjects } from '../../app/subjects.ts';
+/** `/dashboard/incidents`: incidents that the account posts, written, updated, corrected, explained and removed. */
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
 import {
   OWNER_INCIDENT_BOUNDS,
   OWNER_SEVERITIES,
   type OwnerIncident,
   ownerIncidentId,
-  readOwnerIncidentId,
 } from '../../domain/incident/owner-incident.ts';
 import type { Route } from '../../http/route.ts';
+import { incidentChanges, updateIncident } from '../../resources/incidents/incidents.ts';
+import type { Subjects } from '../../resources/kit/post-subjects.ts';
 import type { Language } from '../language/language.ts';
 import { incidentPath } from '../parts/incidents.ts';
 import { viewSaid } from '../parts/owners-words.ts';
@@ -25,7 +19,7 @@ import {
   revisionIn,
   type ShowPage,
 } from './dashboard-forms.ts';
-import { type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
+import { type PostCard, type PostField, postPages } from './post-pages.ts';
 
 /** Maximum number of incidents on the page. */
 const MAX_SHOWN = 30;
@@ -35,9 +29,9 @@ const { titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;
 export function incidentPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };
-  return saidPages<OwnerIncident>(show, sources, {
+  return postPages(show, sources, {
     path: '/dashboard/incidents',
-    missing: 'incident_not_found',
+    ...{ changes: incidentChanges, context },
     words: ({ texts: { said, dashboard } }) => ({
       title: said.incidents,
       lead: said.incidentsLead,
@@ -49,54 +43,39 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
     async list(accountId) {
       const shown = (await registry.ownerIncidentsOf(accountId)).slice(0, MAX_SHOWN);
       return await Promise.all(
-        shown.map(async (said) => {
-          if (said.postMortem?.isCut !== true) return said;
+        shown.map(async (incident) => {
+          if (incident.postMortem?.isCut !== true) return incident;
           // Its form has the whole text.
-          const whole = await registry.findOwnerIncident(accountId, said.id);
-          return { ...said, postMortem: whole?.postMortem ?? null };
+          const whole = await registry.findOwnerIncident(accountId, incident.id);
+          return { ...incident, postMortem: whole?.postMortem ?? null };
         }),
       );
     },
-    find: (accountId, id) => registry.findOwnerIncident(accountId, readOwnerIncidentId(id) ?? 0),
-    idOf: ({ id }) => ownerIncidentId(id),
-    card: (said, language, owned) => viewIncident(said, now(), language, pathOf(said, owned)),
+    card: (incident, language, owned) => viewIncident(incident, now(), language, pathOf(incident, owned)),
     fields: incidentFields,
-    add: (session, fields) =>
-      openOwnerIncident(context, memberOf(session), {
-        title: fields.get('title') ?? '',
-        severity: fields.get('severity') || 'minor',
-        status: fields.get('status') || 'investigating',
-        text: fields.get('text') ?? '',
-        ...startIn(fields.get('started_at') ?? ''),
-        ...subjectsIn(fields),
-      }),
-    save: (session, fields, { id }) =>
-      correctOwnerIncident(
-        context,
-        memberOf(session),
-        ownerIncidentId(id),
-        {
-          title: fields.get('title') ?? '',
-          severity: fields.get('severity') ?? '',
-          ...subjectsIn(fields),
-        },
-        revisionIn(fields),
-      ),
+    documentIn: (fields, incident) => ({
+      title: fields.get('title') ?? '',
+      severity: fields.get('severity') || 'minor',
+      ...(incident === null
+        ? {
+            status: fields.get('status') || 'investigating',
+            text: fields.get('text') ?? '',
+            ...startIn(fields.get('started_at') ?? ''),
+          }
+        : {}),
+    }),
+    fieldNames: {},
     actions: {
-      update: (session, fields, id) =>
-        updateOwnerIncident(
-          context,
-          memberOf(session),
-          id,
-          { status: fields.get('status') ?? '', text: fields.get('text') ?? '' },
-          revisionIn(fields),
-        ),
+      update: (session, fields, id) => {
+        const update = { status: fields.get('status') ?? '', text: fields.get('text') ?? '' };
+        return updateIncident(context, memberOf(session), id, update, revisionIn(fields));
+      },
       async explain(session, fields, id) {
         const patch = { post_mortem: fields.get('text') || null };
-        const outcome = await correctOwnerIncident(context, memberOf(session), id, patch, revisionIn(fields));
+        const seen = revisionIn(fields);
+        const outcome = await incidentChanges.patch(context, memberOf(session), id, patch, seen);
         return renameFields(outcome, { post_mortem: 'text' });
       },
-      remove: (session, fields, id) => dropOwnerIncident(context, memberOf(session), id, revisionIn(fields)),
     },
   });
 }
@@ -108,31 +87,31 @@ function startIn(typed: string): { readonly started_at?: string } {
 }
 
 /** The public page that shows all of an incident; null: there is none. */
-function pathOf(said: OwnerIncident, owned: Subjects): string | null {
+function pathOf(incident: OwnerIncident, owned: Subjects): string | null {
   const [page, service] = [
-    owned.pages.find(({ id }) => said.pages.includes(id)),
-    owned.services.find(({ id }) => said.services.includes(id)),
+    owned.pages.find(({ id }) => incident.pages.includes(id)),
+    owned.services.find(({ id }) => incident.services.includes(id)),
   ];
-  const id = ownerIncidentId(said.id);
+  const id = ownerIncidentId(incident.id);
   if (page !== undefined) return `/p/${page.slug}/incidents/${id}`;
   return service === undefined ? null : incidentPath(service.slug, `${id}-${service.id}`);
 }
 
 async function viewIncident(
-  said: OwnerIncident,
+  incident: OwnerIncident,
   now: number,
   language: Language,
   path: string | null,
-): Promise<SaidCard> {
+): Promise<PostCard> {
   const { texts } = language;
-  const view = await viewSaid(said, now, language, path);
+  const view = await viewSaid(incident, now, language, path);
   const text = { name: 'text', input: 'area', maxLength: textCharacters } as const;
-  const update: readonly SaidField[] = [
+  const update: readonly PostField[] = [
     { ...text, label: texts.said.update, required: true, rows: 3, value: '' },
-    statusField(said.status, language),
+    statusField(incident.status, language),
   ];
-  const explain: readonly SaidField[] = [
-    { ...text, label: texts.page.postMortem, rows: 4, value: said.postMortem?.markdown ?? '' },
+  const explain: readonly PostField[] = [
+    { ...text, label: texts.page.postMortem, rows: 4, value: incident.postMortem?.markdown ?? '' },
   ];
   return {
     title: view.title,
@@ -150,24 +129,24 @@ async function viewIncident(
 }
 
 /** Status, text and start of an incident are those of its first update. */
-function incidentFields(said: OwnerIncident | null, language: Language): readonly SaidField[] {
+function incidentFields(incident: OwnerIncident | null, language: Language): readonly PostField[] {
   const { texts } = language;
-  const title: SaidField = {
+  const title: PostField = {
     name: 'title',
     label: texts.said.title,
     input: 'text',
     required: true,
     maxLength: titleCharacters,
-    value: said?.title ?? '',
+    value: incident?.title ?? '',
   };
-  const severity: SaidField = {
+  const severity: PostField = {
     name: 'severity',
     label: texts.said.severity,
     input: 'choice',
     choices: OWNER_SEVERITIES.map((value) => ({ value, text: texts.severity[value] })),
-    value: said?.severity ?? 'minor',
+    value: incident?.severity ?? 'minor',
   };
-  if (said !== null) return [title, severity];
+  if (incident !== null) return [title, severity];
   return [
     title,
     {
@@ -185,7 +164,7 @@ function incidentFields(said: OwnerIncident | null, language: Language): readonl
   ];
 }
 
-function statusField(value: string, { texts }: Language): SaidField {
+function statusField(value: string, { texts }: Language): PostField {
   const choices = INCIDENT_STATUSES.map((one) => ({ value: one, text: texts.incidentStatus[one] }));
   return { name: 'status', label: texts.said.status, input: 'choice', choices, value };
 }

@@ -2,10 +2,11 @@
  * `/invitations/:secret`: the page of an invitation. A request for it changes no account, because programs follow links too:
  * only its form accepts. A visitor who is not signed in gets a cookie, and returns to the invitation after signing in.
  */
-import { acceptInvitation, openInvitation } from '../../app/members.ts';
+
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { acceptInvitation, openInvitation } from '../../resources/members/members.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { SignInStore } from '../../store/ports/sign-in.ts';
 import type { ChosenLanguage } from '../language/language.ts';

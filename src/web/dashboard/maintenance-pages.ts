@@ -1,21 +1,14 @@
 /** `/dashboard/maintenances`: maintenance of the account, announced, changed, extended, ended, skipped and withdrawn. */
-import {
-  announceMaintenance,
-  changeMaintenance,
-  changeOccurrence,
-  withdrawMaintenance,
-} from '../../app/owner-maintenances.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import {
   type Occurrence,
   OWNER_MAINTENANCE_BOUNDS,
   type OwnerMaintenance,
-  ownerMaintenanceId,
-  readOwnerMaintenanceId,
 } from '../../domain/incident/owner-maintenance.ts';
 import { wallOf } from '../../domain/incident/recurrence.ts';
 import type { Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { changeOccurrence, maintenanceChanges } from '../../resources/maintenances/maintenances.ts';
 import { nextOccurrences } from '../../view/owners-words.ts';
 import type { Language } from '../language/language.ts';
 import { ownerTextMarkup } from '../parts/owners-words.ts';
@@ -23,18 +16,15 @@ import {
   type DashboardSources,
   type FormFields,
   memberOf,
-  renameFields,
   revisionIn,
   type ShowPage,
 } from './dashboard-forms.ts';
-import { type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
+import { type PostCard, type PostField, postPages } from './post-pages.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 /** Time by which the button extends an occurrence. */
 const EXTENSION = '30m';
 const EXAMPLE = { zone: 'Europe/Berlin', duration: '90m', rule: 'FREQ=WEEKLY;BYDAY=TU' };
-/** The names of fields that differ from those of the document. */
-const FIELD_NAMES = { starts_at: 'starts', time_zone: 'zone' };
 const { titleCharacters, textCharacters } = OWNER_MAINTENANCE_BOUNDS;
 
 /** The routes. */
@@ -43,10 +33,11 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
   const context = { registry, siteUrl, now };
   const occurrence = (change: object) => (session: Visitor, fields: FormFields, id: string) =>
     changeOccurrence(context, memberOf(session), id, change, revisionIn(fields));
-  const next = async (said: OwnerMaintenance) => (await nextOccurrences(said, now(), 1))[0] ?? null;
-  return saidPages<OwnerMaintenance>(show, sources, {
+  const next = async (maintenance: OwnerMaintenance) =>
+    (await nextOccurrences(maintenance, now(), 1))[0] ?? null;
+  return postPages(show, sources, {
     path: '/dashboard/maintenances',
-    missing: 'maintenance_not_found',
+    ...{ changes: maintenanceChanges, context },
     words: ({ texts: { said } }) => ({
       title: said.maintenances,
       lead: said.maintenancesLead,
@@ -58,43 +49,36 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
     async list(accountId) {
       const all = await registry.ownerMaintenancesOf(accountId);
       const listed = await Promise.all(
-        all.map(async (said) => ({
-          said,
-          startsAt: (await next(said))?.startsAt ?? Number.POSITIVE_INFINITY,
+        all.map(async (maintenance) => ({
+          maintenance,
+          startsAt: (await next(maintenance))?.startsAt ?? Number.POSITIVE_INFINITY,
         })),
       );
-      return listed.sort((a, b) => a.startsAt - b.startsAt).map(({ said }) => said);
+      return listed.sort((a, b) => a.startsAt - b.startsAt).map(({ maintenance }) => maintenance);
     },
-    find: (accountId, id) => registry.findOwnerMaintenance(accountId, readOwnerMaintenanceId(id) ?? 0),
-    idOf: ({ id }) => ownerMaintenanceId(id),
-    card: async (said, language) => viewMaintenance(said, await next(said), now(), language),
+    card: async (maintenance, language) =>
+      viewMaintenance(maintenance, await next(maintenance), now(), language),
     fields: maintenanceFields,
-    async add(session, fields) {
-      const { starts_at: start, ...document } = documentIn(fields);
-      const given = start === '' ? document : { ...document, starts_at: start };
-      return renameFields(await announceMaintenance(context, memberOf(session), given), FIELD_NAMES);
+    documentIn(fields, maintenance) {
+      const { starts_at: start, ...document } = readFields(fields);
+      // A field has no seconds: a start that nobody touched stays as it is. That of a new one is now if there is none.
+      const isKept =
+        maintenance === null
+          ? start === ''
+          : start === wallText(maintenance) && document.time_zone === maintenance.timeZone;
+      return isKept ? document : { ...document, starts_at: start };
     },
-    async save(session, fields, said) {
-      const { starts_at: start, ...document } = documentIn(fields);
-      // A field has no seconds: a start that nobody touched stays as it is.
-      const isKept = start === wallText(said) && document.time_zone === said.timeZone;
-      const patch = isKept ? document : { ...document, starts_at: start };
-      const id = ownerMaintenanceId(said.id);
-      const outcome = await changeMaintenance(context, memberOf(session), id, patch, revisionIn(fields));
-      return renameFields(outcome, FIELD_NAMES);
-    },
+    fieldNames: { starts_at: 'starts', time_zone: 'zone' },
     actions: {
       end: occurrence({ action: 'end' }),
       extend: occurrence({ action: 'extend', by: EXTENSION }),
       skip: occurrence({ action: 'skip' }),
-      remove: (session, fields, id) =>
-        withdrawMaintenance(context, memberOf(session), id, revisionIn(fields)),
     },
   });
 }
 
-/** The document of a form. */
-function documentIn(fields: FormFields) {
+/** What a form has, by the members of the document. */
+function readFields(fields: FormFields) {
   const given = (name: string) => fields.get(name)?.trim() ?? '';
   return {
     title: given('title'),
@@ -103,7 +87,6 @@ function documentIn(fields: FormFields) {
     duration: given('duration'),
     time_zone: given('zone') || 'UTC',
     recurrence: given('recurrence'),
-    ...subjectsIn(fields),
   };
 }
 
@@ -113,32 +96,35 @@ function wallText({ startsAt, timeZone }: OwnerMaintenance): string {
 }
 
 async function viewMaintenance(
-  said: OwnerMaintenance,
+  maintenance: OwnerMaintenance,
   next: Occurrence | null,
   now: number,
   { texts }: Language,
-): Promise<SaidCard> {
+): Promise<PostCard> {
   const isRunning = next !== null && next.startsAt <= now;
-  const facts = [...(said.recurrence === null ? [] : [said.recurrence]), said.timeZone].join(' · ');
+  const facts = [
+    ...(maintenance.recurrence === null ? [] : [maintenance.recurrence]),
+    maintenance.timeZone,
+  ].join(' · ');
   const span = next === null ? [] : [...texts.page.from(time(next.startsAt), time(next.endsAt)), ' · '];
   const running = [
     { action: 'end', text: texts.said.endNow },
     { action: 'extend', text: texts.said.extend },
   ];
-  const ahead = said.recurrence !== null && next !== null;
+  const ahead = maintenance.recurrence !== null && next !== null;
   return {
-    title: said.title,
+    title: maintenance.title,
     state: next === null ? texts.said.over : isRunning ? texts.said.runs : texts.said.planned,
     look: 'unknown',
     facts: [...span, facts],
-    text: await ownerTextMarkup(said.markdown),
+    text: await ownerTextMarkup(maintenance.markdown),
     said: null,
     forms: [],
     buttons: isRunning ? running : ahead ? [{ action: 'skip', text: texts.said.skip }] : [],
   };
 }
 
-function maintenanceFields(said: OwnerMaintenance | null, { texts }: Language): readonly SaidField[] {
+function maintenanceFields(maintenance: OwnerMaintenance | null, { texts }: Language): readonly PostField[] {
   const { said: w } = texts;
   return [
     {
@@ -147,7 +133,7 @@ function maintenanceFields(said: OwnerMaintenance | null, { texts }: Language): 
       input: 'text',
       required: true,
       maxLength: titleCharacters,
-      value: said?.title ?? '',
+      value: maintenance?.title ?? '',
     },
     {
       name: 'text',
@@ -155,19 +141,25 @@ function maintenanceFields(said: OwnerMaintenance | null, { texts }: Language): 
       input: 'area',
       rows: 4,
       maxLength: textCharacters,
-      value: said?.markdown ?? '',
+      value: maintenance?.markdown ?? '',
     },
-    said === null
+    maintenance === null
       ? { name: 'starts', label: w.starts, input: 'time', value: '' }
-      : { name: 'starts', label: w.startsFirst, input: 'time', required: true, value: wallText(said) },
-    { name: 'zone', label: w.zone, input: 'text', example: EXAMPLE.zone, value: said?.timeZone ?? 'UTC' },
+      : { name: 'starts', label: w.startsFirst, input: 'time', required: true, value: wallText(maintenance) },
+    {
+      name: 'zone',
+      label: w.zone,
+      input: 'text',
+      example: EXAMPLE.zone,
+      value: maintenance?.timeZone ?? 'UTC',
+    },
     {
       name: 'duration',
       label: w.duration,
       input: 'text',
       required: true,
       example: EXAMPLE.duration,
-      value: said === null ? '1h' : formatDuration(said.durationMs),
+      value: maintenance === null ? '1h' : formatDuration(maintenance.durationMs),
     },
     {
       name: 'recurrence',
@@ -179,7 +171,7 @@ function maintenanceFields(said: OwnerMaintenance | null, { texts }: Language): 
         { value: 'FREQ=WEEKLY', text: w.weekly },
         { value: 'FREQ=MONTHLY', text: w.monthly },
       ],
-      value: said?.recurrence ?? '',
+      value: maintenance?.recurrence ?? '',
     },
   ];
 }

@@ -1,11 +1,17 @@
 /** `/dashboard/members`: the members of an account and the invitations to it. `/dashboard/switch`: another account. */
-import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../app/members.ts';
+
 import { SESSION_MS } from '../../auth/sessions.ts';
 import { ROLES } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import {
+  inviteMember,
+  removeMember,
+  setMemberRole,
+  withdrawInvitation,
+} from '../../resources/members/members.ts';
 import {
   changeContext,
   type DashboardSources,

@@ -1,6 +1,5 @@
 /** Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. */
 
-import { acceptInvitation, admitIdentity } from '../../app/members.ts';
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import type { LocalSignIn } from '../../auth/local-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
@@ -11,6 +10,7 @@ import type { ChargeChange } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
+import { acceptInvitation, admitIdentity } from '../../resources/members/members.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';

@@ -1,14 +1,14 @@
 /** `/dashboard/webhooks`: the addresses that get the events of an account's services, and the deliveries to them. */
 
+import type { HttpResponse, Route } from '../../http/route.ts';
+import { time } from '../../language/phrase.ts';
 import {
   addWebhook,
   removeWebhook,
   replayDelivery,
   testWebhook,
   type WebhookContext,
-} from '../../app/webhooks.ts';
-import type { HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../../language/phrase.ts';
+} from '../../resources/webhooks/webhooks.ts';
 import {
   type DashboardSources,
   type FormFields,

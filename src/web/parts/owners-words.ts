@@ -1,7 +1,8 @@
 /** Incidents and maintenance in the words of owners, for templates. */
-import { renderOwnerText } from '../../app/owner-text.ts';
+
 import { type OwnerIncident, type OwnerText, shortText } from '../../domain/incident/owner-incident.ts';
 import { time } from '../../language/phrase.ts';
+import { renderPostText } from '../../resources/kit/post-text.ts';
 import type { Language } from '../language/language.ts';
 import { lookOf } from './incidents.ts';
 
@@ -13,7 +14,7 @@ const MAX_ENTRIES = 20;
 const MAX_CHARACTERS = 15_000;
 
 /** A text as safe HTML. A change of a text is another text, so that nothing in the cache is out of date. */
-export const ownerTextMarkup = createMarkup(renderOwnerText, MAX_CACHED_CHARACTERS);
+export const ownerTextMarkup = createMarkup(renderPostText, MAX_CACHED_CHARACTERS);
 
 /** Caches what `render` makes of texts, as long as all of it has at most `maxCharacters`: what was not used for longest goes first. */
 export function createMarkup(render: (text: string) => Promise<string>, maxCharacters: number) {

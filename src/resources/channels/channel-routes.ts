@@ -1,24 +1,20 @@
 /** Channels of an account, and the messages to them: `/api/v1/channels` (docs/alerts.md). */
 
-import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
-import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
-import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import type { OpenApiParameter } from '../http/openapi.ts';
-import { type HttpResponse, json, type Route } from '../http/route.ts';
-import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
-import { channelDocumentOf, secretSettings } from '../resources/channels/channel-document.ts';
-import {
-  channelChanges,
-  createTestThread,
-  replayMessage,
-  type SendContext,
-  testChannel,
-} from '../resources/channels/channels.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../resources/kit/once.ts';
-import { idParameter, readId } from '../resources/kit/path-key.ts';
-import { resultOf } from '../resources/kit/refused.ts';
-import { createResourceRoutes } from '../resources/kit/resource-routes.ts';
+import { CHANNEL_KINDS, type Channel } from '../../domain/alert/channel.ts';
+import { describeChannelProblem } from '../../domain/alert/channel-problem.ts';
+import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
+import type { OpenApiParameter } from '../../http/openapi.ts';
+import { type HttpResponse, json, type Route } from '../../http/route.ts';
+import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
+import { type Static, Type } from '../../json-schema.ts';
+import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
+import type { StoredMessage } from '../../store/ports/channels.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../kit/once.ts';
+import { idParameter, readId } from '../kit/path-key.ts';
+import { resultOf } from '../kit/refused.ts';
+import { createResourceRoutes } from '../kit/resource-routes.ts';
+import { withSettings } from '../kit/typed-settings.ts';
 import {
   bearerOf,
   changed,
@@ -27,14 +23,21 @@ import {
   privately,
   REMOVED,
   writeRoute,
-} from '../resources/kit/write-route.ts';
-import type { StoredMessage } from '../store/ports/channels.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import { TypedChannelSchema } from './typed-settings.ts';
-import { describeCallback } from './webhook-payloads.ts';
+} from '../kit/write-route.ts';
+import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from './channel-document.ts';
+import {
+  channelChanges,
+  createTestThread,
+  replayMessage,
+  type SendContext,
+  testChannel,
+} from './channels.ts';
 
 const TAG = 'Alerts';
 const PATH = '/api/v1/channels';
+
+/** A channel with the settings of every kind. */
+const TypedChannelSchema = withSettings(ChannelDocumentSchema, CHANNEL_KINDS_TABLE);
 
 /** A channel as its owner defines it. */
 export const ChannelDefinitionSchema = named('ChannelDefinition', TypedChannelSchema);
@@ -86,11 +89,13 @@ export interface ChannelSources {
   readonly context: Omit<SendContext, 'registry'> & {
     readonly registry: SendContext['registry'] & IdempotencyStore & IdempotentCalls;
   };
+  /** What the server of a channel receives, for the OpenAPI document. */
+  readonly callbacks: object;
 }
 
 /** The routes. */
-export function channelRoutes({ context }: ChannelSources): Route[] {
-  const { registry, kinds, siteUrl } = context;
+export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
+  const { kinds, siteUrl } = context;
   const view = (channel: Channel): Static<typeof ChannelSchema> => ({
     id: channel.id,
     name: channel.name,
@@ -117,7 +122,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       examples: { document: EXAMPLE, patch: { language: 'de' } },
       order: { says: 'Oldest first.', place: ['number'] },
       placeOf: ({ id }: Channel) => [id],
-      callbacks: describeCallback('onMessage', 'settings/url', (type) => type === 'alert'),
+      callbacks,
       says: {
         list: {
           summary: 'The channels of the account',
@@ -140,6 +145,14 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
         taken: 'The account has a channel of that name (conflict).',
       },
     }),
+    ...messageRoutes(context),
+  ];
+}
+
+/** The routes of the messages to a channel. */
+function messageRoutes(context: ChannelSources['context']): Route[] {
+  const { registry } = context;
+  return [
     writeRoute({
       path: `${PATH}/:id/test`,
       method: 'POST',

@@ -1,16 +1,15 @@
-/** `upbeat maintenances` and `upbeat incidents`: what owners announce and write, without a browser. */
-import { openOwnerIncident, updateOwnerIncident, viewOwnerIncident } from '../app/owner-incidents.ts';
-import {
-  announceMaintenance,
-  changeOccurrence,
-  viewOwnerMaintenance,
-  withdrawMaintenance,
-} from '../app/owner-maintenances.ts';
-import { nameSubjects, readSubjects } from '../app/subjects.ts';
+/** `upbeat maintenances` and `upbeat incidents`: what accounts announce and post, without a browser. */
 import { systemClock } from '../clock.ts';
 import { formatDuration, formatTime } from '../domain/durations.ts';
-import { ownerIncidentId } from '../domain/incident/owner-incident.ts';
-import { occurrencesOf, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
+import { occurrencesOf } from '../domain/incident/owner-maintenance.ts';
+import { viewIncident } from '../resources/incidents/incident-document.ts';
+import { updateIncident as addUpdate, incidentChanges } from '../resources/incidents/incidents.ts';
+import type { NamedSubjects } from '../resources/kit/post-subjects.ts';
+import {
+  changeOccurrence,
+  maintenanceChanges,
+  viewMaintenance,
+} from '../resources/maintenances/maintenances.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
@@ -63,23 +62,23 @@ const OCCURRENCES_PRINTED = 5;
 export async function listMaintenances(
   options: AccountOptions & ListOptions & { readonly state?: readonly string[] },
 ): Promise<void> {
-  const all = await withAccount(options, async ({ registry, accountId, now }) => {
-    const owned = await readSubjects(registry, accountId);
-    const said = await registry.ownerMaintenancesOf(accountId);
+  const all = await withAccount(options, async ({ principal, ...context }) => {
+    const listed = await maintenanceChanges.list(context, principal.accountId);
     return await Promise.all(
-      said.map(async (one) => {
-        const next = await occurrencesOf(one, now(), OCCURRENCES_PRINTED);
-        const [first] = next;
+      listed.map(async ({ entity, document }) => {
+        const now = context.now();
+        const next = await occurrencesOf(entity, now, OCCURRENCES_PRINTED);
+        const [{ startsAt, endsAt } = { startsAt: entity.startsAt, endsAt: null }] = next;
         const row = {
-          id: ownerMaintenanceId(one.id),
-          title: one.title,
-          state: first === undefined ? 'over' : first.startsAt <= now() ? 'running' : 'planned',
-          starts: formatTime(first?.startsAt ?? one.startsAt),
-          duration: formatDuration(first === undefined ? one.durationMs : first.endsAt - first.startsAt),
-          recurrence: one.recurrence,
-          about: aboutOf(nameSubjects(owned, one)),
+          id: maintenanceChanges.keyOf(entity),
+          title: entity.title,
+          state: endsAt === null ? 'over' : startsAt <= now ? 'running' : 'planned',
+          starts: formatTime(startsAt),
+          duration: formatDuration(endsAt === null ? entity.durationMs : endsAt - startsAt),
+          recurrence: entity.recurrence,
+          about: aboutOf(document),
         };
-        return { row, view: viewOwnerMaintenance(one, owned, next, now()) };
+        return { row, view: viewMaintenance(entity, document, next, now) };
       }),
     );
   });
@@ -96,10 +95,10 @@ export async function addMaintenance(options: AddMaintenanceOptions): Promise<vo
     ...subjectsIn(options),
   });
   const view = await withAccount(options, async ({ principal, ...context }) => {
-    const made = resultOf(await announceMaintenance(context, principal, document));
-    const owned = await readSubjects(context.registry, principal.accountId);
+    const made = resultOf(await maintenanceChanges.add(context, principal, document));
+    const definition = await maintenanceChanges.documentOf(context, made);
     const next = await occurrencesOf(made, context.now(), OCCURRENCES_PRINTED);
-    return viewOwnerMaintenance(made, owned, next, context.now());
+    return viewMaintenance(made, definition, next, context.now());
   });
   if (json) printJson(view);
   else console.log(view.id);
@@ -115,7 +114,7 @@ export async function endMaintenance(id: string, options: AccountOptions): Promi
 /** Withdraws a maintenance; one that runs ends. */
 export async function removeMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await withdrawMaintenance(context, principal, id, null)),
+    resultOf(await maintenanceChanges.remove(context, principal, id, null)),
   );
 }
 
@@ -123,21 +122,20 @@ export async function removeMaintenance(id: string, options: AccountOptions): Pr
 export async function listOwnerIncidents(
   options: AccountOptions & ListOptions & { readonly status?: readonly string[] },
 ): Promise<void> {
-  const all = await withAccount(options, async ({ registry, accountId }) => {
-    const owned = await readSubjects(registry, accountId);
-    return (await registry.ownerIncidentsOf(accountId)).map((one) => ({
+  const all = await withAccount(options, async ({ principal, ...context }) =>
+    (await incidentChanges.list(context, principal.accountId)).map(({ entity, document }) => ({
       row: {
-        id: ownerIncidentId(one.id),
-        title: one.title,
-        severity: one.severity,
-        status: one.status,
-        started: formatTime(one.startedAt),
-        updates: one.updates.length + (one.earlier ?? 0),
-        about: aboutOf(nameSubjects(owned, one)),
+        id: incidentChanges.keyOf(entity),
+        title: entity.title,
+        severity: entity.severity,
+        status: entity.status,
+        started: formatTime(entity.startedAt),
+        updates: entity.updates.length + (entity.earlier ?? 0),
+        about: aboutOf(document),
       },
-      view: viewOwnerIncident(one, owned),
-    }));
-  });
+      view: viewIncident(entity, document),
+    })),
+  );
   const advice = 'Write one: upbeat incidents open --account NAME --title TITLE --text TEXT --service DOMAIN';
   printViews(all, options, `There are no incidents. ${advice}`);
 }
@@ -147,8 +145,8 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
   const { title, text, severity, status, startedAt, json = false } = options;
   const document = given({ title, text, severity, status, started_at: startedAt, ...subjectsIn(options) });
   const view = await withAccount(options, async ({ principal, ...context }) => {
-    const made = resultOf(await openOwnerIncident(context, principal, document));
-    return viewOwnerIncident(made, await readSubjects(context.registry, principal.accountId));
+    const made = resultOf(await incidentChanges.add(context, principal, document));
+    return viewIncident(made, await incidentChanges.documentOf(context, made));
   });
   if (json) printJson(view);
   else console.log(view.id);
@@ -158,7 +156,7 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
 export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   const { text, status } = options;
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await updateOwnerIncident(context, principal, id, given({ text, status }), null)),
+    resultOf(await addUpdate(context, principal, id, given({ text, status }), null)),
   );
 }
 
@@ -167,18 +165,17 @@ export async function resolveIncident(id: string, options: UpdateIncidentOptions
   await updateIncident(id, { ...options, status: 'resolved' });
 }
 
-/** What an action on the words of an account gets. */
-interface WordsContext {
+/** What an action on the posts of an account gets. */
+interface PostContext {
   readonly registry: Registry;
   readonly siteUrl: string;
   readonly now: () => number;
-  readonly accountId: number;
   readonly principal: { readonly role: 'operator'; readonly accountId: number };
 }
 
 async function withAccount<T>(
   options: AccountOptions,
-  run: (context: WordsContext) => Promise<T>,
+  run: (context: PostContext) => Promise<T>,
 ): Promise<T> {
   const choice = readAccountChoice(options);
   return await withRegistry(options.config, async (registry, { http }) => {
@@ -187,7 +184,6 @@ async function withAccount<T>(
       registry,
       siteUrl: http.siteUrl.replace(/\/+$/, ''),
       now: systemClock.now,
-      accountId,
       principal: { role: 'operator', accountId },
     });
   });
@@ -202,7 +198,7 @@ function given(members: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-function aboutOf({ services, pages }: ReturnType<typeof nameSubjects>): string {
+function aboutOf({ services = [], pages = [] }: Partial<NamedSubjects>): string {
   return [...services, ...pages.map((slug) => `/p/${slug}`)].join(', ');
 }
 

@@ -3,28 +3,12 @@
  * kinds that have it: generators read that everywhere, and a kind that version 1 gains breaks no client.
  */
 
-import type { TObject, TSchema } from '../json-schema.ts';
-import { CHECK_KINDS } from '../kinds/kinds-table.ts';
-import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
-import { ServiceDocumentSchema } from '../resources/services/service-document.ts';
+import type { TObject, TSchema } from '../../json-schema.ts';
 
 type Kinds = Readonly<Record<string, { readonly settings: TObject }>>;
 
-/** A service with the settings of every kind of check. */
-export const TypedServiceSchema: typeof ServiceDocumentSchema = withMember(
-  ServiceDocumentSchema,
-  'check',
-  withSettings<TObject>(ServiceDocumentSchema.properties.check, CHECK_KINDS),
-);
-
-/** A channel with the settings of every kind. */
-export const TypedChannelSchema: typeof ChannelDocumentSchema = withSettings(
-  ChannelDocumentSchema,
-  CHANNEL_KINDS_TABLE,
-);
-
-function withSettings<S extends TObject>(schema: S, kinds: Kinds): S {
+/** The schema with the settings of every kind. */
+export function withSettings<S extends TObject>(schema: S, kinds: Kinds): S {
   const typed = {
     ...schema.properties.settings,
     type: 'object',
@@ -36,7 +20,8 @@ function withSettings<S extends TObject>(schema: S, kinds: Kinds): S {
   return withMember(schema, 'settings', typed);
 }
 
-function withMember<S extends TObject>(schema: S, name: string, member: object): S {
+/** The schema with a member in place of another. */
+export function withMember<S extends TObject>(schema: S, name: string, member: object): S {
   return { ...schema, properties: { ...schema.properties, [name]: member } };
 }
 

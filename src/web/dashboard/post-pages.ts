@@ -1,12 +1,14 @@
 /**
- * The pages about what an account says itself, incidents and maintenance alike: a list with a card for each, the form of a new
- * one, and a page that changes one.
+ * The pages about the posts of an account, incidents and maintenance alike: a list with a card for each, the form of a new one, and a
+ * page that changes one.
  */
-import { nameSubjects, readSubjects, type Subjects } from '../../app/subjects.ts';
 import { OWNER_INCIDENT_BOUNDS } from '../../domain/incident/owner-incident.ts';
-import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Phrase } from '../../language/phrase.ts';
+import type { Changes } from '../../resources/kit/create-changes.ts';
+import type { Revised } from '../../resources/kit/define-resource.ts';
+import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/post-subjects.ts';
+import { resultOf } from '../../resources/kit/refused.ts';
 import type { Language } from '../language/language.ts';
 import { ownerTextMarkup, type viewSaid } from '../parts/owners-words.ts';
 import {
@@ -14,7 +16,10 @@ import {
   type FormFields,
   type FormOutcome,
   formRoute,
+  memberOf,
   type RefusedForm,
+  renameFields,
+  revisionIn,
   type ShowPage,
   shownRevision,
   viewForms,
@@ -24,7 +29,7 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 /** A field of a form. */
-export interface SaidField {
+export interface PostField {
   readonly name: string;
   readonly label: string;
   readonly input: 'text' | 'area' | 'choice' | 'time';
@@ -38,7 +43,7 @@ export interface SaidField {
 }
 
 /** What the list shows of one. */
-export interface SaidCard {
+export interface PostCard {
   readonly title: string;
   /** The word beside the title, and its look. */
   readonly state: string;
@@ -50,42 +55,41 @@ export interface SaidCard {
   /** The timeline; null: it has none. */
   readonly said: Awaited<ReturnType<typeof viewSaid>> | null;
   /** Forms with fields, and buttons, by the names of their actions. */
-  readonly forms: readonly { readonly action: string; readonly fields: readonly SaidField[] }[];
+  readonly forms: readonly { readonly action: string; readonly fields: readonly PostField[] }[];
   readonly buttons: readonly { readonly action: string; readonly text: string }[];
 }
 
-/** What the forms of a page read: the member, the input and, if it is about one, its ID. */
+/** A form about one post: the member, the input and the ID of the post. */
 type Change = (session: Visitor, fields: FormFields, id: string) => Promise<FormOutcome>;
 
 /** One of the two kinds. */
-export interface SaidKind<Said extends SaidSubject> {
+export interface PostKind<Post extends PostSubject, Document, Context> {
   readonly path: string;
-  /** Code of the answer about an unknown one. */
-  readonly missing: 'incident_not_found' | 'maintenance_not_found';
-  readonly words: (language: Language) => SaidWords;
+  readonly words: (language: Language) => PostWords;
+  readonly changes: Changes<Post, string, Document, Context>;
+  readonly context: Context;
   /** All that the list shows, in its order. */
-  readonly list: (accountId: number) => Promise<readonly Said[]>;
-  readonly find: (accountId: number, id: string) => Promise<Said | null>;
-  readonly idOf: (said: Said) => string;
-  readonly card: (said: Said, language: Language, owned: Subjects) => Promise<SaidCard>;
+  readonly list: (accountId: number) => Promise<readonly Post[]>;
+  readonly card: (post: Post, language: Language, owned: Subjects) => Promise<PostCard>;
   /** The fields beside services and pages of a new one (null), or of one that is changed. */
-  readonly fields: (said: Said | null, language: Language) => readonly SaidField[];
-  readonly add: Change;
-  readonly save: (session: Visitor, fields: FormFields, said: Said) => Promise<FormOutcome>;
-  /** By the name of the form. */
+  readonly fields: (post: Post | null, language: Language) => readonly PostField[];
+  /** The document of the form of a new one (null), or the patch of one that is changed, without services and pages. */
+  readonly documentIn: (fields: FormFields, post: Post | null) => object;
+  /** Fields by the members of the document that have another name. */
+  readonly fieldNames: Readonly<Record<string, string>>;
+  /** Forms of a card by their names, beside that which removes the post. */
   readonly actions: Readonly<Record<string, Change>>;
 }
 
 /** What both kinds have. */
-interface SaidSubject {
+interface PostSubject extends Revised {
   readonly title: string;
-  readonly revision: number;
   readonly services: readonly number[];
   readonly pages: readonly number[];
 }
 
 /** Words in which the two kinds differ. */
-interface SaidWords {
+interface PostWords {
   readonly title: string;
   readonly lead: string;
   readonly none: string;
@@ -95,21 +99,21 @@ interface SaidWords {
 }
 
 /** The routes of a kind. */
-export function saidPages<Said extends SaidSubject>(
+export function postPages<Post extends PostSubject, Document, Context>(
   show: ShowPage,
   sources: DashboardSources,
-  kind: SaidKind<Said>,
+  kind: PostKind<Post, Document, Context>,
 ): Route[] {
-  const { path } = kind;
+  const { path, changes, context, fieldNames } = kind;
 
   const list = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const [owned, all] = await Promise.all([readSubjects(sources.registry, accountId), kind.list(accountId)]);
-    const cards = all.map(async (said) => ({
-      ...(await kind.card(said, language, owned)),
-      id: kind.idOf(said),
-      revision: said.revision,
-      subjects: Object.values(nameSubjects(owned, said)).flat().join(', '),
+    const cards = all.map(async (post) => ({
+      ...(await kind.card(post, language, owned)),
+      id: changes.keyOf(post),
+      revision: post.revision,
+      subjects: Object.values(nameSubjects(owned, post)).flat().join(', '),
     }));
     return show(
       './dashboard-said',
@@ -127,22 +131,22 @@ export function saidPages<Said extends SaidSubject>(
   };
 
   const editor = async (
-    said: Said,
+    post: Post,
     session: Visitor,
     refused: RefusedForm | null = null,
   ): Promise<HttpResponse> => {
     const owned = await readSubjects(sources.registry, session.accountId);
-    const chosen = subjectFields(owned, said);
+    const chosen = subjectFields(owned, post);
     return show(
       './dashboard-said-one',
       {
         ...(await common(session, refused)),
-        title: said.title,
-        id: kind.idOf(said),
-        revision: shownRevision(refused, said),
+        title: post.title,
+        id: changes.keyOf(post),
+        revision: shownRevision(refused, post),
         owned,
         isChosen: (name: string) => (refused === null ? chosen.has(name) : refused.typed.has(name)),
-        fields: kind.fields(said, session.language),
+        fields: kind.fields(post, session.language),
       },
       session,
       isRefused(refused) ? 400 : 200,
@@ -156,36 +160,36 @@ export function saidPages<Said extends SaidSubject>(
     preview: await previewOf(refused),
   });
 
-  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Said> => {
-    const id = (params.id ?? '').slice(0, 100);
-    const said = await kind.find(accountId, id);
-    if (said === null) throw new HttpError(kind.missing, `The account has not written "${id}".`);
-    return said;
-  };
+  const find = async ({ params }: HttpRequest, session: Visitor): Promise<Post> =>
+    resultOf(await changes.find(context, memberOf(session), params.id ?? ''));
+  const documentIn = (fields: FormFields, post: Post | null) => ({
+    ...kind.documentIn(fields, post),
+    ...subjectsIn(fields),
+  });
 
   /** A form on the card of one. */
   const cardForm = (action: string, change: Change): Route =>
-    formRoute<Said>(sources, {
+    formRoute<Post>(sources, {
       path: `${path}/:id/${action}`,
       name: action,
       find,
-      take: (said, session, fields) => {
-        const id = kind.idOf(said);
+      take: (post, session, fields) => {
+        const id = changes.keyOf(post);
         const refused = { form: `${action}-${id}`, problems: {}, typed: fields };
         return fields.has('preview') ? list(session, refused) : change(session, fields, id);
       },
       back: () => path,
-      page: (said, session, refused) =>
-        list(session, { ...refused, form: `${refused.form}-${kind.idOf(said)}` }),
+      page: (post, session, refused) =>
+        list(session, { ...refused, form: `${refused.form}-${changes.keyOf(post)}` }),
     });
 
   const newForm = visitorForms(sources, path, list);
   return [
     visitorRoute(sources, path, (session) => list(session, null)),
-    newForm('add', (_, session, fields) =>
+    newForm('add', async (_, session, fields) =>
       fields.has('preview')
         ? list(session, { form: 'add', problems: {}, typed: fields })
-        : kind.add(session, fields, ''),
+        : renameFields(await changes.add(context, memberOf(session), documentIn(fields, null)), fieldNames),
     ),
     visitorRoute(
       sources,
@@ -193,31 +197,37 @@ export function saidPages<Said extends SaidSubject>(
       async (session, request) => await editor(await find(request, session), session),
       'editor',
     ),
-    formRoute<Said>(sources, {
+    formRoute<Post>(sources, {
       path: `${path}/:id/save`,
       name: 'save',
       find,
-      take: (said, session, fields) =>
-        fields.has('preview')
-          ? editor(said, session, { form: 'save', problems: {}, typed: fields })
-          : kind.save(session, fields, said),
+      async take(post, session, fields) {
+        if (fields.has('preview'))
+          return await editor(post, session, { form: 'save', problems: {}, typed: fields });
+        const [id, patch] = [changes.keyOf(post), documentIn(fields, post)];
+        const outcome = await changes.patch(context, memberOf(session), id, patch, revisionIn(fields));
+        return renameFields(outcome, fieldNames);
+      },
       back: () => path,
       page: editor,
     }),
     ...Object.entries(kind.actions).map(([action, change]) => cardForm(action, change)),
+    cardForm('remove', (session, fields, id) =>
+      changes.remove(context, memberOf(session), id, revisionIn(fields)),
+    ),
   ];
 }
 
 /** The services and pages that were ticked. */
-export function subjectsIn(fields: FormFields) {
+function subjectsIn(fields: FormFields) {
   const named = (prefix: string) =>
     [...fields.keys()].filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   return { services: named('service:'), pages: named('page:') };
 }
 
 /** The names of the boxes that are ticked for one. */
-function subjectFields(owned: Subjects, said: SaidSubject): ReadonlySet<string> {
-  const { services, pages } = nameSubjects(owned, said);
+function subjectFields(owned: Subjects, post: PostSubject): ReadonlySet<string> {
+  const { services, pages } = nameSubjects(owned, post);
   return new Set([...services.map((slug) => `service:${slug}`), ...pages.map((slug) => `page:${slug}`)]);
 }
 

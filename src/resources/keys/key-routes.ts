@@ -1,20 +1,20 @@
 /** API keys of an account: `/api/v1/keys` (docs/api.md). */
 
-import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from '../app/keys.ts';
-import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
-import { parseJson } from '../http/body.ts';
-import type { Route } from '../http/route.ts';
-import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
-import { cutWindow, ownListRoute, placeOfId } from '../resources/kit/own-list.ts';
-import { idParameter, readId } from '../resources/kit/path-key.ts';
-import { createDocumentReader } from '../resources/kit/read-document.ts';
-import { resultOf } from '../resources/kit/refused.ts';
-import { changed, principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import type { ApiKey } from '../store/ports/keys.ts';
+import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
+import { KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import { parseJson } from '../../http/body.ts';
+import type { Route } from '../../http/route.ts';
+import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
+import { type Static, Type } from '../../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import type { ApiKey } from '../../store/ports/keys.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
+import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
+import { idParameter, readId } from '../kit/path-key.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { resultOf } from '../kit/refused.ts';
+import { changed, principalOf, REMOVED, writeRoute } from '../kit/write-route.ts';
+import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from './keys.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;

@@ -1,6 +1,6 @@
 /** Texts of owners: Markdown becomes safe HTML and plain text, whatever it contains, in bounded time. */
 import t from 'tap';
-import { plainOwnerText, readOwnerText, renderOwnerText } from '../../src/app/owner-text.ts';
+import { plainPostText, readPostText, renderPostText } from '../../../src/resources/kit/post-text.ts';
 
 t.test('it renders a safe part of Markdown, and the same without markup', async (t) => {
   for (const [text, html, plain] of [
@@ -35,16 +35,16 @@ t.test('it renders a safe part of Markdown, and the same without markup', async 
     ['[x](data:text/html,1)', '<p>[x](data:text/html,1)</p>\n', '[x](data:text/html,1)'],
     ['', '', ''],
   ] as const) {
-    t.equal(await renderOwnerText(text), html, text);
-    t.equal(await plainOwnerText(text), plain, text);
+    t.equal(await renderPostText(text), html, text);
+    t.equal(await plainPostText(text), plain, text);
   }
-  t.notMatch(await renderOwnerText('![p](https://a.example/p.png)'), /<img/, 'no picture is loaded');
+  t.notMatch(await renderPostText('![p](https://a.example/p.png)'), /<img/, 'no picture is loaded');
 });
 
 t.test('it refuses characters that change the text around them', async (t) => {
-  t.match(await readOwnerText('fine\r\nlines', 'text'), { ok: true, value: { markdown: 'fine\nlines' } });
+  t.match(await readPostText('fine\r\nlines', 'text'), { ok: true, value: { markdown: 'fine\nlines' } });
   for (const bad of ['a\u202eb', 'a\u0000b', 'a\u2066b'])
-    t.match(await readOwnerText(bad, 'text'), { ok: false, refusals: [{ field: 'text' }] });
+    t.match(await readPostText(bad, 'text'), { ok: false, refusals: [{ field: 'text' }] });
 });
 
 t.test('hostile texts take a moment, and leave no forbidden element', async (t) => {
@@ -66,7 +66,7 @@ t.test('hostile texts take a moment, and leave no forbidden element', async (t) 
     '&#x3c;',
   ]) {
     const used = process.cpuUsage();
-    const html = await renderOwnerText(fill(part));
+    const html = await renderPostText(fill(part));
     t.ok(process.cpuUsage(used).user < 3_000_000, `${part} within seconds on the slowest machine`);
     t.notMatch(html, /<(?!\/?(?:p|a|strong|em|s|code|pre|ul|ol|li|blockquote|br|hr)\b)/, part);
   }

@@ -1,7 +1,9 @@
 /** API keys of an account: its owners or the operator create, list and revoke them (decisions, Keys). */
-import { createApiKey, generateKeyText } from '../auth/api-keys.ts';
-import { DAY_MS, parseDuration } from '../domain/durations.ts';
-import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../domain/key-scope.ts';
+import { createApiKey, generateKeyText } from '../../auth/api-keys.ts';
+import { DAY_MS, parseDuration } from '../../domain/durations.ts';
+import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../../domain/key-scope.ts';
+import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../../store/ports/keys.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -10,10 +12,8 @@ import {
   type Principal,
   refuse,
   refuseRole,
-} from '../resources/kit/change.ts';
-import { readAll, readNameField } from '../resources/kit/read-input.ts';
-import type { AccountStore } from '../store/ports/accounts.ts';
-import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
+} from '../kit/change.ts';
+import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** The dependencies of changes of keys. */
 export interface KeyContext {

@@ -2,9 +2,9 @@
  * Texts of owners in Markdown: as safe HTML for pages, and without markup for all else. HTML in a text is shown as text, links
  * lead out of the site without its recommendation, and pictures are not shown. The libraries are loaded with the first text.
  */
-import { findForbidden } from '../domain/given-name.ts';
-import type { OwnerText } from '../domain/incident/owner-incident.ts';
-import { accept, type Outcome, refuse } from '../resources/kit/change.ts';
+import { findForbidden } from '../../domain/given-name.ts';
+import type { OwnerText } from '../../domain/incident/owner-incident.ts';
+import { accept, type Outcome, refuse } from './change.ts';
 
 const OPTIONS = {
   allowedTags: ['p', 'a', 'strong', 'em', 's', 'code', 'pre', 'ul', 'ol', 'li', 'blockquote', 'br', 'hr'],
@@ -35,7 +35,7 @@ async function load() {
 }
 
 /** The text as HTML that is safe on every page. */
-export async function renderOwnerText(text: string): Promise<string> {
+export async function renderPostText(text: string): Promise<string> {
   if (text === '') return '';
   loading ??= load();
   const { markdown, toSafe } = await loading;
@@ -43,7 +43,7 @@ export async function renderOwnerText(text: string): Promise<string> {
 }
 
 /** The text without markup. A link is followed by its address, if it does not show it itself. */
-export async function plainOwnerText(text: string): Promise<string> {
+export async function plainPostText(text: string): Promise<string> {
   loading ??= load();
   const { markdown } = await loading;
   let plain = '';
@@ -68,15 +68,15 @@ export async function plainOwnerText(text: string): Promise<string> {
 }
 
 /** Reads a text. Refused with `member_invalid` for characters that affect the text around them. */
-export async function readOwnerText(text: string, member: string): Promise<Outcome<OwnerText>> {
+export async function readPostText(text: string, member: string): Promise<Outcome<OwnerText>> {
   const markdown = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').trim();
   const found = findForbidden(markdown, { lines: true });
   if (found !== null) return refuse(forbiddenIn(member), member);
-  return accept({ markdown, plain: await plainOwnerText(markdown) });
+  return accept({ markdown, plain: await plainPostText(markdown) });
 }
 
-/** Reads a title: one line that is not empty. Refused as {@link readOwnerText}. */
-export function readOwnerTitle(text: string): Outcome<string> {
+/** Reads a title: one line that is not empty. Refused as {@link readPostText}. */
+export function readPostTitle(text: string): Outcome<string> {
   const title = text.replace(/\s+/g, ' ').trim();
   return title === '' || findForbidden(title) !== null
     ? refuse(forbiddenIn('title'), 'title')

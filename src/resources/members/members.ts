@@ -1,19 +1,12 @@
 /** Members of an account and invitations to it: its owners invite, change and remove members; every member may leave. */
 import { createHash, randomBytes } from 'node:crypto';
-import { DAY_MS } from '../domain/durations.ts';
-import { isRole, type Role } from '../domain/role.ts';
-import {
-  type AccountPrincipal,
-  accept,
-  attempt,
-  type Outcome,
-  refuse,
-  refuseRole,
-} from '../resources/kit/change.ts';
-import type { Account } from '../store/ports/accounts.ts';
-import type { InvitationStore, OpenedInvitation } from '../store/ports/invitations.ts';
-import type { MemberStore } from '../store/ports/members.ts';
-import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
+import { DAY_MS } from '../../domain/durations.ts';
+import { isRole, type Role } from '../../domain/role.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import type { InvitationStore, OpenedInvitation } from '../../store/ports/invitations.ts';
+import type { MemberStore } from '../../store/ports/members.ts';
+import type { Identity, PeopleStore, Person } from '../../store/ports/people.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of changes of members. */
 export interface MemberContext {

@@ -1,21 +1,20 @@
 /** Webhooks of an account: `/api/v1/webhooks` (docs/api.md, docs/webhooks.md). */
 
-import { addWebhook, removeWebhook } from '../app/webhooks.ts';
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
-import { formatTime } from '../domain/durations.ts';
-import { parseJson } from '../http/body.ts';
-import type { Route } from '../http/route.ts';
-import { named, namedObject, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
-import { cutWindow, ownListRoute, placeOfId } from '../resources/kit/own-list.ts';
-import { idParameter, readId } from '../resources/kit/path-key.ts';
-import { createDocumentReader } from '../resources/kit/read-document.ts';
-import { resultOf } from '../resources/kit/refused.ts';
-import { changed, mayWrite, principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
-import { describeCallback } from './webhook-payloads.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import { formatTime } from '../../domain/durations.ts';
+import { parseJson } from '../../http/body.ts';
+import type { Route } from '../../http/route.ts';
+import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
+import { type Static, Type } from '../../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
+import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
+import { idParameter, readId } from '../kit/path-key.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { resultOf } from '../kit/refused.ts';
+import { changed, mayWrite, principalOf, REMOVED, writeRoute } from '../kit/write-route.ts';
+import { addWebhook, removeWebhook } from './webhooks.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
@@ -41,11 +40,13 @@ export interface WebhookSources {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
   readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
   readonly now: () => number;
+  /** What the server of a webhook receives, for the OpenAPI document. */
+  readonly callbacks: object;
 }
 
 /** The routes. */
 export function webhookRoutes(sources: WebhookSources): Route[] {
-  const { registry } = sources;
+  const { registry, callbacks } = sources;
   return [
     ownListRoute({
       path: '/api/v1/webhooks',
@@ -75,7 +76,7 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       parameters: [IDEMPOTENCY_KEY],
       body: { schema: NewWebhookSchema, example: { url: 'https://example.com/hook' }, maxBytes: MAX_BYTES },
       answers: { 201: { description: 'The webhook.', schema: CreatedWebhookSchema } },
-      callbacks: describeCallback('onEvent', 'url', (type) => type !== 'alert'),
+      callbacks,
       problems: {
         403: 'The account has as many webhooks as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
         ...REPEAT_PROBLEMS,

@@ -1,9 +1,9 @@
-/** The services and status pages of an account that its incidents and maintenance concern. */
-import type { Service } from '../domain/service.ts';
-import type { OwnedPage } from '../domain/status-page.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+/** The services and status pages of an account that its posts, incidents and maintenance, concern. */
+import type { Service } from '../../domain/service.ts';
+import type { OwnedPage } from '../../domain/status-page.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import type { PageStore } from '../../store/ports/status-pages.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** What an account has. */
 export interface Subjects {
@@ -12,16 +12,16 @@ export interface Subjects {
 }
 
 /** Subjects by their names: services by slug or domain, pages by slug. */
-interface NamedSubjects {
+export interface NamedSubjects {
   readonly services: readonly string[];
   readonly pages: readonly string[];
 }
 
+/** Where what an account has is stored. */
+export type SubjectStore = Pick<ServiceStore, 'servicesOf'> & Pick<PageStore, 'pagesOf'>;
+
 /** Reads what an account has. */
-export async function readSubjects(
-  registry: Pick<ServiceStore, 'servicesOf'> & Pick<PageStore, 'pagesOf'>,
-  accountId: number,
-): Promise<Subjects> {
+export async function readSubjects(registry: SubjectStore, accountId: number): Promise<Subjects> {
   const [services, pages] = await Promise.all([registry.servicesOf(accountId), registry.pagesOf(accountId)]);
   return { services, pages };
 }
@@ -61,7 +61,7 @@ export function findSubjects(
 export function nameSubjects(
   { services, pages }: Subjects,
   of: { readonly services: readonly number[]; readonly pages: readonly number[] },
-) {
+): { services: string[]; pages: string[] } {
   return {
     services: of.services.flatMap((id) => services.find((one) => one.id === id)?.slug ?? []),
     pages: of.pages.flatMap((id) => pages.find((one) => one.id === id)?.slug ?? []),

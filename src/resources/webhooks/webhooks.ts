@@ -1,16 +1,9 @@
 /** Webhooks of an account: its owners and editors create, remove, test and replay them. */
-import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
-import { webhookBody } from '../domain/webhook-event.ts';
-import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
-import {
-  type AccountPrincipal,
-  accept,
-  attempt,
-  type Outcome,
-  refuse,
-  refuseRole,
-} from '../resources/kit/change.ts';
-import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
+import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
+import { webhookBody } from '../../domain/webhook-event.ts';
+import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
+import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of changes of webhooks. */
 export interface WebhookContext {

@@ -1,0 +1,187 @@
+/** Incidents that accounts post: `/api/v1/incidents` and `/api/v1/account/incidents` (docs/incidents.md). */
+import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
+import { OWNER_SEVERITIES, type OwnerIncident } from '../../domain/incident/owner-incident.ts';
+import { parseJson } from '../../http/body.ts';
+import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import type { OpenApiParameter } from '../../http/openapi.ts';
+import type { Route } from '../../http/route.ts';
+import {
+  enumOf,
+  listOf,
+  named,
+  namedObject,
+  nullable,
+  object,
+  TimeSchema,
+  whole,
+} from '../../http/schema.ts';
+import { Type } from '../../json-schema.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
+import { resultOf } from '../kit/refused.ts';
+import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, writeRoute } from '../kit/write-route.ts';
+import {
+  IncidentInputSchema,
+  IncidentPatchSchema,
+  UpdateInputSchema,
+  viewIncident,
+} from './incident-document.ts';
+import { type IncidentContext, incidentChanges, updateIncident } from './incidents.ts';
+
+const TAG = 'Incidents';
+/** Where incidents are posted. `/api/v1/incidents/:slug` is also that of the incidents of a service. */
+const PATH = '/api/v1/incidents';
+/** Maximum size of a body, bytes. */
+const MAX_BODY_BYTES = 131_072;
+
+const TEXT_MEMBERS = {
+  text: Type.String({ description: 'Markdown, as it was written.' }),
+  plain: Type.String({ description: 'The same without markup.' }),
+};
+
+/** An incident as its account sees it. */
+const OwnerIncidentSchema = namedObject('OwnerIncident', {
+  id: Type.String(),
+  source: enumOf(['owner']),
+  title: Type.String(),
+  severity: enumOf(OWNER_SEVERITIES),
+  status: enumOf(INCIDENT_STATUSES),
+  started_at: TimeSchema,
+  resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
+  services: Type.Array(Type.String(), { description: 'Slugs of services.' }),
+  pages: Type.Array(Type.String(), { description: 'Slugs of status pages.' }),
+  updates: listOf('Oldest first. Lists have the newest three, and of texts the first 1,000 characters.', {
+    at: TimeSchema,
+    status: enumOf(INCIDENT_STATUSES),
+    ...TEXT_MEMBERS,
+  }),
+  updates_total: whole('Number of all updates.'),
+  post_mortem: nullable(object({ at: TimeSchema, ...TEXT_MEMBERS }), 'Null: nothing yet.'),
+});
+
+const ID = (name: 'slug' | 'id'): OpenApiParameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description: 'The id of an incident of the account, such as owner-3.',
+  schema: { type: 'string' },
+  example: 'owner-3',
+});
+
+/** Sources of the routes. */
+export interface OwnerIncidentSources {
+  readonly context: IncidentContext & RepeatableContext;
+}
+
+/** The routes. */
+export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] {
+  return [
+    ...createResourceRoutes({
+      ...{ changes: incidentChanges, context, siteUrl: context.siteUrl, view: viewIncident },
+      path: '/api/v1/account/incidents',
+      writing: { path: PATH, parameter: ID('slug') },
+      tag: TAG,
+      name: 'OwnerIncident',
+      word: 'incident',
+      key: { parameter: ID('id'), read: (text) => text ?? '' },
+      schema: OwnerIncidentSchema,
+      document: named('OwnerIncidentInput', IncidentInputSchema),
+      patch: IncidentPatchSchema,
+      maxBytes: MAX_BODY_BYTES,
+      examples: {
+        document: {
+          title: 'Orders arrive late',
+          severity: 'minor',
+          text: 'A queue is **stuck**. No order is lost.',
+          services: ['shop.example.com'],
+        },
+        patch: { post_mortem: 'A disk was full. It is *watched* now.' },
+      },
+      order: { says: 'Newest start first.', place: ['number', 'number'] },
+      placeOf: ({ startedAt, id }: OwnerIncident) => [-startedAt, -id],
+      says: {
+        list: {
+          id: 'listOwnIncidents',
+          summary: 'The incidents that the account has written',
+          description: 'Those that checks and vendors report are not among them.',
+        },
+        create: {
+          id: 'openIncident',
+          summary: 'Writes an incident about services and status pages of the account',
+          description:
+            'It is shown as the word of the owner, beside what checks see, which it does not change.',
+        },
+        get: {
+          id: 'getOwnIncident',
+          summary: 'An incident that the account has written',
+          description: 'With its updates in Markdown. The ETag begins with the revision.',
+        },
+        change: {
+          id: 'correctIncident',
+          summary: 'Corrects an incident of the account, or adds its post-mortem',
+          description:
+            'By a JSON Merge Patch (RFC 7396) of title, severity, services, pages and post_mortem, which can be written once it is resolved.',
+        },
+        remove: {
+          id: 'removeIncident',
+          summary: 'Removes an incident that should not have been written',
+          description: 'It disappears from all lists. One that is over is resolved by an update instead.',
+        },
+      },
+    }),
+    updateRoute(context),
+  ];
+}
+
+function updateRoute(context: OwnerIncidentSources['context']): Route {
+  const { registry } = context;
+  const id = 'updateIncident';
+  return writeRoute({
+    path: `${PATH}/:slug/updates`,
+    method: 'POST',
+    id,
+    tag: TAG,
+    summary: 'Adds an update to an incident of the account',
+    description: 'An update can change the status: resolved ends the incident, another one opens it again.',
+    parameters: [ID('slug'), IDEMPOTENCY_KEY, IF_MATCH],
+    body: {
+      schema: named('OwnerUpdateInput', UpdateInputSchema),
+      example: { status: 'resolved', text: 'The queue is empty.' },
+      maxBytes: MAX_BODY_BYTES,
+    },
+    answers: { 200: { description: 'The incident.', headers: ETAG_HEADER, schema: OwnerIncidentSchema } },
+    problems: {
+      404: 'The account has no such incident (incident_not_found).',
+      412: 'The incident has another revision than If-Match names.',
+      ...REPEAT_PROBLEMS,
+    },
+    handle: (request) =>
+      once<unknown>(context, {
+        id,
+        request,
+        secret: null,
+        async change(calls, _secret, keep) {
+          const { key, body, params, headers } = request;
+          const putOwnerIncident: OwnersWordsStore['putOwnerIncident'] = (incident, at) => {
+            const { updates, ...stored } = { ...incident, revision: incident.revision + 1, updatedAt: at };
+            // The texts are stored once: a repeated request reads them.
+            keep(JSON.stringify({ ...stored, updates: updates.length }));
+            return calls.putOwnerIncident(incident, at);
+          };
+          const own = { ...context, registry: { ...registry, putOwnerIncident } };
+          const revisions = readRevisions(headers['if-match']);
+          const [principal, slug] = [principalOf(key), params.slug ?? ''];
+          return resultOf(await updateIncident(own, principal, slug, parseJson(body), revisions));
+        },
+        async answer(_value, kept) {
+          const after: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(kept ?? '');
+          const stored = await registry.findOwnerIncident(after.accountId, after.id);
+          const incident = { ...after, updates: stored?.updates.slice(0, after.updates) ?? [] };
+          const document = await incidentChanges.documentOf(context, incident);
+          const shown = JSON.stringify(viewIncident(incident, document));
+          return changed(200, shown, {}, revisionTag(incident.revision, shown));
+        },
+      }),
+  });
+}

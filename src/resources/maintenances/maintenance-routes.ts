@@ -1,0 +1,179 @@
+/** Maintenance that accounts announce: `/api/v1/maintenances` (docs/maintenance.md). */
+import { type OwnerMaintenance, occurrencesOf } from '../../domain/incident/owner-maintenance.ts';
+import { parseJson } from '../../http/body.ts';
+import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import type { OpenApiParameter } from '../../http/openapi.ts';
+import type { Route } from '../../http/route.ts';
+import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
+import { Type } from '../../json-schema.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
+import { resultOf } from '../kit/refused.ts';
+import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, writeRoute } from '../kit/write-route.ts';
+import { type MaintenanceDocument, MaintenanceDocumentSchema } from './maintenance-document.ts';
+import {
+  changeOccurrence,
+  type MaintenanceContext,
+  maintenanceChanges,
+  OccurrenceActionSchema,
+  viewMaintenance,
+} from './maintenances.ts';
+
+const TAG = 'Incidents';
+const PATH = '/api/v1/maintenances';
+/** Maximum size of a body, bytes. */
+const MAX_BODY_BYTES = 131_072;
+/** Number of occurrences that an answer lists. */
+const MAX_NEXT = 5;
+
+/** A maintenance as its owner defines it. */
+const MaintenanceDefinitionSchema = named('MaintenanceDefinition', MaintenanceDocumentSchema);
+
+/** A maintenance as its account sees it. */
+const OwnerMaintenanceSchema = namedObject('OwnerMaintenance', {
+  id: Type.String(),
+  source: enumOf(['owner']),
+  title: Type.String(),
+  description: Type.String({ description: 'Plain text.' }),
+  definition: MaintenanceDefinitionSchema,
+  announced_at: TimeSchema,
+  next: listOf('The occurrences that run or come next.', {
+    state: enumOf(['running', 'planned']),
+    starts_at: TimeSchema,
+    ends_at: TimeSchema,
+  }),
+});
+
+const ID: OpenApiParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The id of a maintenance of the account, such as m3.',
+  schema: { type: 'string' },
+  example: 'm3',
+};
+
+/** Sources of the routes. */
+export interface OwnerMaintenanceSources {
+  readonly context: MaintenanceContext & RepeatableContext;
+}
+
+/** The routes. */
+export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Route[] {
+  const { siteUrl, now } = context;
+  const view = async (maintenance: OwnerMaintenance, definition: MaintenanceDocument) =>
+    viewMaintenance(maintenance, definition, await occurrencesOf(maintenance, now(), MAX_NEXT), now());
+  return [
+    ...createResourceRoutes({
+      ...{ changes: maintenanceChanges, context, siteUrl, view },
+      path: PATH,
+      tag: TAG,
+      name: 'Maintenance',
+      listName: 'OwnerMaintenanceList',
+      word: 'maintenance',
+      key: { parameter: ID, read: (text) => text ?? '' },
+      schema: OwnerMaintenanceSchema,
+      document: MaintenanceDefinitionSchema,
+      patch: MaintenanceDocumentSchema,
+      maxBytes: MAX_BODY_BYTES,
+      examples: {
+        document: {
+          title: 'Database upgrade',
+          text: 'The shop may be *slow*.',
+          starts_at: '2028-11-14T22:00',
+          duration: '90m',
+          time_zone: 'Europe/Berlin',
+          recurrence: 'FREQ=WEEKLY;BYDAY=TU',
+          services: ['shop.example.com'],
+        },
+        patch: { duration: '2h' },
+      },
+      order: { says: 'Oldest first.', place: ['number'] },
+      placeOf: ({ id }: OwnerMaintenance) => [id],
+      says: {
+        list: {
+          id: 'listOwnMaintenances',
+          summary: 'The maintenance that the account has announced',
+          description: 'What is planned or runs for all services, by vendors too, is at /api/v1/maintenance.',
+        },
+        create: {
+          id: 'announceMaintenance',
+          summary: 'Announces maintenance of services and status pages of the account',
+          description:
+            'While it runs, alerts are held, and incidents of checks have the severity maintenance. Uptime is shown with and without it.',
+        },
+        get: {
+          id: 'getOwnMaintenance',
+          summary: 'A maintenance that the account has announced',
+          description: 'The ETag begins with the revision.',
+        },
+        change: {
+          summary: 'Changes a maintenance',
+          description: 'By a JSON Merge Patch (RFC 7396) of its definition.',
+        },
+        remove: {
+          id: 'withdrawMaintenance',
+          summary: 'Withdraws a maintenance',
+          description: 'One that runs ends now; what was is kept.',
+          done: 'It is withdrawn.',
+        },
+      },
+    }),
+    occurrenceRoute(context, view),
+  ];
+}
+
+function occurrenceRoute(
+  context: OwnerMaintenanceSources['context'],
+  view: (maintenance: OwnerMaintenance, definition: MaintenanceDocument) => Promise<object>,
+): Route {
+  const id = 'changeOccurrence';
+  return writeRoute({
+    path: `${PATH}/:id/occurrence`,
+    method: 'POST',
+    id,
+    tag: TAG,
+    summary: 'Ends or extends the occurrence that runs, or skips the next one',
+    description: 'The other occurrences stay as they are.',
+    parameters: [ID, IDEMPOTENCY_KEY, IF_MATCH],
+    body: {
+      schema: named('OccurrenceAction', OccurrenceActionSchema),
+      example: { action: 'extend', by: '30m' },
+      maxBytes: MAX_BODY_BYTES,
+    },
+    answers: {
+      200: { description: 'The maintenance.', headers: ETAG_HEADER, schema: OwnerMaintenanceSchema },
+    },
+    problems: {
+      404: 'The account has no such maintenance (maintenance_not_found).',
+      409: 'No occurrence runs, or none is left (conflict).',
+      412: 'The maintenance has another revision than If-Match names.',
+      ...REPEAT_PROBLEMS,
+    },
+    handle: (request) =>
+      once<unknown>(context, {
+        id,
+        request,
+        secret: null,
+        async change(calls, _secret, keep) {
+          const { key, body, params, headers } = request;
+          const putOwnerMaintenance: OwnersWordsStore['putOwnerMaintenance'] = (maintenance, at) => {
+            keep(JSON.stringify({ ...maintenance, revision: maintenance.revision + 1 }));
+            return calls.putOwnerMaintenance(maintenance, at);
+          };
+          const own = { ...context, registry: { ...context.registry, putOwnerMaintenance } };
+          const revisions = readRevisions(headers['if-match']);
+          const [principal, number] = [principalOf(key), params.id ?? ''];
+          return resultOf(await changeOccurrence(own, principal, number, parseJson(body), revisions));
+        },
+        async answer(_value, kept) {
+          const after: OwnerMaintenance = JSON.parse(kept ?? '');
+          const shown = JSON.stringify(
+            await view(after, await maintenanceChanges.documentOf(context, after)),
+          );
+          return changed(200, shown, {}, revisionTag(after.revision, shown));
+        },
+      }),
+  });
+}
