@@ -8,7 +8,9 @@ import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
 import { inviteMember } from '../../src/resources/members/members.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { providerPages } from '../../src/web/dashboard/sign-in-pages.ts';
+import { providerPages, signInPage } from '../../src/web/dashboard/sign-in-pages.ts';
+import { createAssets } from '../../src/web/parts/assets.ts';
+import { createViews } from '../../src/web/parts/views.ts';
 import { NOW } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
@@ -33,26 +35,41 @@ async function world(t: Test, mayAddAccounts: boolean) {
     }),
   };
   const { now } = clock;
-  const [begin, callback] = providerPages(
-    async (_request, problem, status = 200) => ({ status, headers: {}, body: problem ?? '' }),
-    {
-      ...{ providers: [provider], registry, siteUrl: SITE, now, log: silentLog },
-      sessions: createSessions({ registry, clock, mayAddAccounts }),
-      local: createLocalSignIn({
-        registry,
-        secretKey: new Uint8Array(32),
-        siteUrl: SITE,
-        now,
-        log: silentLog,
-      }),
-      cookie: createSiteCookie(SITE, 'upbeat'),
-    },
-  );
+  const render = createViews({
+    assets: createAssets().addresses,
+    version: '1.2.3',
+    readiness: () => ({
+      ...{ phase: 'serving', role: 'monitor', node: { name: 'one', region: 'local', roles: [] }, nodes: [] },
+      ...{ prober: { online: true, offlineSince: null, reason: null }, parts: {}, events: [] },
+    }),
+    now,
+  }).renderPage;
+  const sources = {
+    ...{ providers: [provider], registry, siteUrl: SITE, now, log: silentLog },
+    about: { operator: { name: 'Acme Ltd', url: null, contact: 'mailto:ops@acme.test' } },
+    sessions: createSessions({ registry, clock, mayAddAccounts }),
+    local: createLocalSignIn({
+      registry,
+      secretKey: new Uint8Array(32),
+      siteUrl: SITE,
+      now,
+      log: silentLog,
+    }),
+    cookie: createSiteCookie(SITE, 'upbeat'),
+  };
+  const page = signInPage(render, sources);
+  const [begin, callback] = providerPages(page, sources);
   /** Signs somebody in; `secret`: of the invitation that they opened before. */
-  const signIn = async (who: string, secret = '') => {
+  const signIn = async (who: string, secret = '', language = 'en') => {
     const params = { provider: 'acme' };
     const request = (query: string, cookie = '') =>
-      ({ method: 'GET', params, query, headers: { cookie }, client: '' }) as unknown as HttpRequest;
+      ({
+        method: 'GET',
+        params,
+        query,
+        headers: { cookie, 'accept-language': language },
+        client: '',
+      }) as unknown as HttpRequest;
     const begun = await begin?.handle?.(request(''));
     const cookie = String(begun?.headers['Set-Cookie']).split(';')[0] ?? '';
     const cookies = secret === '' ? cookie : `${cookie}; upbeat-invitation=${secret}`;
@@ -61,6 +78,7 @@ async function world(t: Test, mayAddAccounts: boolean) {
     return {
       status: answer?.status,
       text: String(answer?.body),
+      cookie: String(answer?.headers['Set-Cookie']).split(';')[0] ?? '',
       cleared: answer?.cookies?.length ?? 0,
       accounts,
     };
@@ -76,18 +94,35 @@ async function world(t: Test, mayAddAccounts: boolean) {
     for (const { personId, role } of await registry.membersOf(accountId))
       if (role === 'viewer') await registry.removeMember(accountId, personId, NOW);
   };
-  return { signIn, invite, leave };
+  /** The page for signing in, as a browser with that cookie sees it. */
+  const look = async (cookie: string) =>
+    String(
+      (await page({ method: 'GET', params: {}, query: '', headers: { cookie }, client: '' }, null)).body,
+    );
+  return { signIn, invite, leave, look };
 }
 
 t.test('it makes no account where accounts are closed, and says so', async (t) => {
-  const { signIn, invite, leave } = await world(t, false);
-  const refused = { status: 403, text: /You are a member of no account here/, accounts: 1 };
+  const { signIn, invite, leave, look } = await world(t, false);
+  const refused = { status: 403, text: /<h1>You are a member of no account<\/h1>/, accounts: 1 };
+  const { text } = await signIn('eve');
+  t.match(text, /Ask an owner of an account[\s\S]*<a href="mailto:ops@acme.test">Acme Ltd<\/a>/);
+  t.notMatch(text, /href="\/sign-in\/acme"/, 'the same way leads to the same page');
+  t.match(await signIn('eve', '', 'de'), {
+    status: 403,
+    text: /<h1>Sie sind in keinem Konto Mitglied<\/h1>/,
+  });
   t.match(await signIn('eve'), refused);
   const secret = await invite();
   t.match(await signIn('eve', secret), { status: 303, cleared: 1, accounts: 1 });
-  t.match(await signIn('eve'), { status: 303, accounts: 1 });
+  const { cookie, ...again } = await signIn('eve');
+  t.match(again, { status: 303, accounts: 1 });
+  const gone = /You are signed out: [^<]*an owner has removed you from the account/;
+  t.notMatch(await look(cookie), gone);
   t.match(await signIn('bob', secret), refused, 'the invitation is used up');
   await leave();
+  t.match(await look(cookie), gone, 'whose session is no more');
+  t.notMatch(await look(''), gone);
   t.match(await signIn('eve'), refused, 'a member who has left');
   t.match(await signIn('eve', await invite()), { status: 303, cleared: 1, accounts: 1 });
 });

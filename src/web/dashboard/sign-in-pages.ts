@@ -3,6 +3,7 @@
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import type { LocalSignIn } from '../../auth/local-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
+import type { Refusal } from '../../domain/refusal.ts';
 import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
@@ -15,6 +16,7 @@ import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
+import type { AboutSettings } from '../about-page.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
@@ -43,27 +45,41 @@ export const HOME = '/dashboard';
 const FLOW_SECONDS = 600;
 const FLOW_MARK = 'flow.';
 
-/** Renders the sign-in page. `problem`: why the last attempt failed. */
+/** Renders the sign-in page. `problem`: why the last attempt failed, as a sentence or as a refusal. */
 export type ShowSignIn = (
   request: HttpRequest,
-  problem: string | null,
+  problem: string | Refusal | null,
   status?: number,
   typedName?: string,
 ) => Promise<HttpResponse>;
 
-/** The page with every way to sign in that somebody has. */
-export function signInPage(render: RenderPage, sources: SignInSources): ShowSignIn {
-  const { providers, registry, local, siteUrl } = sources;
-  return async (request, problem, status = 200, typedName = '') => {
+/**
+ * The page with every way to sign in that somebody has. People who are a member of no account read there what to do. A visitor whose session
+ * is no more reads so: it ended, or they were removed from the account.
+ */
+export function signInPage(
+  render: RenderPage,
+  sources: SignInSources & { readonly about: Pick<AboutSettings, 'operator'> },
+): ShowSignIn {
+  const { providers, registry, sessions, cookie, local, siteUrl, about } = sources;
+  return async (request, refused, status = 200, typedName = '') => {
     const language = languageOf(request);
+    const { dashboard, signIn } = language.texts;
+    const { token } = readCookie(cookie.read(request.headers.cookie));
+    const hasEnded = refused === null && token !== '' && (await sessions.find(token)) === null;
+    const said = hasEnded ? signIn.sessionEnded : refused;
+    const problem = said === null || typeof said === 'string' ? said : dashboard.refusal(said);
+    const isClosed = typeof refused === 'object' && refused?.code === 'accounts_closed';
     const { hasAccounts, hasPasskeys, hasPasswords } = await registry.signInWays();
     const answer = render(
       './sign-in',
       {
         // A failed request cannot be repeated, so the page has no links to other languages.
-        language: { ...language, choices: problem === null ? language.choices : [] },
-        title: language.texts.dashboard.signIn,
+        language: { ...language, choices: refused === null ? language.choices : [] },
+        title: isClosed ? signIn.noMember : dashboard.signIn,
         problem,
+        isClosed,
+        operator: about.operator,
         siteUrl,
         providers,
         hasAccounts,
@@ -112,12 +128,8 @@ export async function showRefused(
   const outcome = await attempt(signIn);
   const result = outcome.ok ? outcome.value : outcome;
   if (result.ok) return result.value;
-  const { texts } = languageOf(request);
-  return await page(
-    request,
-    result.refusals.map(({ refusal }) => texts.dashboard.refusal(refusal)).join(' '),
-    403,
-  );
+  const [first] = result.refusals;
+  return await page(request, first?.refusal ?? null, 403);
 }
 
 /** Maximum time between opening an invitation and signing in, seconds. */

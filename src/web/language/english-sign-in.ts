@@ -24,6 +24,16 @@ export const englishSignIn = {
     'There is no account yet. Upbeat prints a link for the first one when it starts. The operator of this site prints a new one with this command:',
   noWayIn:
     'No account has an owner who can sign in. The operator of this site prints a link for an owner with this command:',
+  sessionEnded:
+    'You are signed out: your session has ended, or an owner has removed you from the account. Sign in again.',
+  noMember: 'You are a member of no account',
+  whatToDo: 'What to do',
+  askOwner: 'Ask an owner of an account at this site to invite you.',
+  openLink: 'Open the link of the invitation, and sign in as you just did.',
+  wasMember: 'If you were a member before, an owner has removed you, and can invite you again.',
+  askOperator: 'If you do not know whom to ask: this site is run by',
+  aboutSite: 'If you do not know whom to ask: about this site',
+  asSomebodyElse: 'Sign in as somebody else',
 
   setupTitle: 'Your first sign-in',
   setupLead: 'Choose how you will sign in. You can add other ways afterwards.',

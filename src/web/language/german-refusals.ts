@@ -155,8 +155,9 @@ const REFUSALS: TextTable<RefusalParams> = {
   role_required: ({ role }) =>
     `Das dürfen im Konto nur Eigentümer${role === 'owner' ? '' : ' und Bearbeiter'}.`,
   too_many_invitations_today: ({ max }) =>
-    `Ein Konto und eine Person verschicken höchstens ${max} Einladungen am Tag: Versuche es morgen wieder.`,
-  accounts_closed: 'Du bist hier in keinem Konto Mitglied. Bitte den Inhaber eines Kontos um eine Einladung.',
+    `Ein Konto und eine Person verschicken höchstens ${max} Einladungen am Tag: versuchen Sie es morgen wieder.`,
+  accounts_closed:
+    'Sie sind hier in keinem Konto Mitglied. Bitten Sie den Inhaber eines Kontos um eine Einladung.',
   too_many_invitations: ({ max }) =>
     `Ein Konto hat höchstens ${max} Einladungen: ziehen Sie zuerst eine zurück.`,
   too_many_members: ({ max }) => `Ein Konto hat höchstens ${max} Mitglieder.`,

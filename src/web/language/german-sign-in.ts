@@ -26,6 +26,16 @@ export const germanSignIn: Texts['signIn'] = {
     'Es gibt noch kein Konto. Upbeat gibt beim Start einen Link für das erste aus. Der Betreiber dieser Website erhält mit diesem Befehl einen neuen:',
   noWayIn:
     'Kein Konto hat einen Inhaber, der sich anmelden kann. Der Betreiber dieser Website erhält mit diesem Befehl einen Link für einen Inhaber:',
+  sessionEnded:
+    'Sie sind abgemeldet: Ihre Sitzung ist zu Ende, oder ein Inhaber hat Sie aus dem Konto entfernt. Melden Sie sich wieder an.',
+  noMember: 'Sie sind in keinem Konto Mitglied',
+  whatToDo: 'Was Sie tun können',
+  askOwner: 'Bitten Sie den Inhaber eines Kontos auf dieser Website um eine Einladung.',
+  openLink: 'Öffnen Sie den Link der Einladung und melden Sie sich an wie eben.',
+  wasMember: 'Waren Sie schon Mitglied, dann hat ein Inhaber Sie entfernt. Er kann Sie wieder einladen.',
+  askOperator: 'Sie wissen nicht, wen Sie fragen können? Diese Website betreibt',
+  aboutSite: 'Sie wissen nicht, wen Sie fragen können? Über diese Website',
+  asSomebodyElse: 'Als jemand anderes anmelden',
 
   setupTitle: 'Ihre erste Anmeldung',
   setupLead: 'Wählen Sie, wie Sie sich anmelden werden. Andere Wege können Sie danach hinzufügen.',
