@@ -10,12 +10,16 @@ const MAX_VALUE_LENGTH = 2_000;
 /**
  * Creates the cookie; the default one has the session, and a sign-in in progress. On https, the prefix of its name makes
  * browsers accept it only from this host over TLS; below a base path, to which such a cookie could not be bound, only over TLS.
+ * Browsers send the cookies of a host to all of its ports, so the name has the port: installations side by side keep theirs apart.
  */
 export function createSiteCookie(siteUrl: string, plainName = 'upbeat') {
   const secure = siteUrl.startsWith('https:');
   const prefix = basePathOf(siteUrl) === '' ? '__Host-' : '__Secure-';
-  const name = secure ? prefix + plainName : plainName;
+  const { port } = new URL(siteUrl);
+  const ownName = port === '' ? plainName : `${plainName}-${port}`;
+  const name = secure ? prefix + ownName : ownName;
   return {
+    name,
     /** The value in a `Cookie` header; empty: the cookie is absent. */
     read: (header?: string): string => readCookie(header, name).slice(0, MAX_VALUE_LENGTH),
     /** The header that sets the cookie for `maxAgeSeconds`; an empty value removes the cookie. */

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { describeRefusal, type Refusal } from '../../src/domain/refusal.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { PICTURE_BOUNDS } from '../../src/domain/status-page.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { escapeMarkup } from '../../src/language/phrase.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
@@ -55,7 +56,10 @@ async function setUp() {
     const identity = { provider: 'acme', subject: String(accountId), name: 'someone' };
     const person = await registry.linkIdentity(accountId, identity, now);
     const { token } = await sessions.open(person.id);
-    return { cookie: `upbeat=${token}`, token: (await sessions.find(token))?.formToken ?? '' };
+    return {
+      cookie: `${createSiteCookie(installation.siteUrl).name}=${token}`,
+      token: (await sessions.find(token))?.formToken ?? '',
+    };
   };
   const people = { ada: await signIn(ada), busy: await signIn(busy) };
   const service = (domain: string, accountId: number) => ({

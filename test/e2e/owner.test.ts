@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { createBrowser, startIdentityServer } from '../support/identity-server.ts';
 import { until } from '../support/loopback.ts';
 import { startNameServer } from '../support/name-server.ts';
@@ -35,6 +36,7 @@ t.teardown(() => installation.remove());
 const program = await installation.start();
 t.teardown(() => program.killHard());
 const { siteUrl } = installation;
+const { name: session } = createSiteCookie(siteUrl);
 const tokenOf = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
 
 t.test(
@@ -272,9 +274,9 @@ t.test('it ends sessions when it should, and only then', async (t) => {
   await once(hook, 'listening');
   t.teardown(() => hook.close());
   const asks = (cookie: string, path = '/dashboard') =>
-    fetch(siteUrl + path, { headers: { cookie: `upbeat=${cookie}` }, redirect: 'manual' });
+    fetch(siteUrl + path, { headers: { cookie: `${session}=${cookie}` }, redirect: 'manual' });
   const [laptop, phone] = [createBrowser(), createBrowser()];
-  const cookieOf = (browser: typeof laptop) => browser.cookies(siteUrl).get('upbeat') ?? '';
+  const cookieOf = (browser: typeof laptop) => browser.cookies(siteUrl).get(session) ?? '';
   await laptop.signIn(`${siteUrl}/sign-in/acme`, 'ida');
   await phone.signIn(`${siteUrl}/sign-in/acme`, 'ida');
 
@@ -283,7 +285,7 @@ t.test('it ends sessions when it should, and only then', async (t) => {
   const led = await asks(first, '/sign-in/acme');
   t.equal(led.status, 302);
   const [, both = ''] =
-    /^upbeat=([^;]+); Path=\/; Max-Age=2592000;/.exec(led.headers.get('set-cookie') ?? '') ?? [];
+    /^upbeat-\d+=([^;]+); Path=\/; Max-Age=2592000;/.exec(led.headers.get('set-cookie') ?? '') ?? [];
   t.match(both, /^flow\.[\w-]+\.[\w-]{43}$/);
   t.equal((await asks(both)).status, 200, 'on the way');
   t.equal((await asks(both, '/sign-in/acme/callback?code=x&state=y')).status, 400);
@@ -313,7 +315,10 @@ t.test('it ends sessions when it should, and only then', async (t) => {
   const test = () =>
     fetch(`${siteUrl}/dashboard/webhooks/test`, {
       method: 'POST',
-      headers: { cookie: `upbeat=${cookieOf(laptop)}`, 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        cookie: `${session}=${cookieOf(laptop)}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: new URLSearchParams({ token, id }),
       redirect: 'manual',
     });
@@ -333,10 +338,10 @@ t.test('it ends sessions when it should, and only then', async (t) => {
 t.test('it plants no session and follows no address of others', async (t) => {
   const browser = createBrowser();
   await browser.visit(`${siteUrl}/`);
-  browser.cookies(siteUrl).set('upbeat', 'A'.repeat(43));
+  browser.cookies(siteUrl).set(session, 'A'.repeat(43));
   const landed = await browser.signIn(`${siteUrl}/sign-in/acme?return=https://evil.example/`, 'eve');
   t.equal(landed.url, `${siteUrl}/dashboard`);
-  t.not(browser.cookies(siteUrl).get('upbeat'), 'A'.repeat(43), 'the session is a new one');
+  t.not(browser.cookies(siteUrl).get(session), 'A'.repeat(43), 'the session is a new one');
   t.match(await createBrowser().visit(`${siteUrl}/sign-in/acme/callback?code=x&state=y`), {
     status: 400,
     text: /started in another browser/,
@@ -353,7 +358,7 @@ t.test('it plants no session and follows no address of others', async (t) => {
   const answer = await fetch(`${siteUrl}/sign-in/acme`, { redirect: 'manual' });
   t.match(
     answer.headers.get('set-cookie'),
-    /^upbeat=flow\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    /^upbeat-\d+=flow\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
   );
 });
 

@@ -6,10 +6,26 @@ t.test('it is bound to this very host and to TLS where the site has it', async (
   t.strictSame(createSiteCookie('https://upbeat.example').write('abc', 60), {
     'Set-Cookie': '__Host-upbeat=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure',
   });
-  t.strictSame(createSiteCookie('http://localhost:8080').write('abc', 60), {
+  t.strictSame(createSiteCookie('http://upbeat.lan').write('abc', 60), {
     'Set-Cookie': 'upbeat=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax',
   });
   t.match(createSiteCookie('https://upbeat.example').write('', 60)['Set-Cookie'], /=; Path=\/; Max-Age=0;/);
+});
+
+t.test('installations at ports of one host do not read the cookies of each other', async (t) => {
+  const sites = [
+    'http://localhost:8080',
+    'http://localhost:8081',
+    'https://a.example:8443',
+    'https://a.example',
+  ];
+  const cookies = sites.map((site) => createSiteCookie(site));
+  const header = cookies.map(({ name }, index) => `${name}=${index}`).join('; ');
+  t.same(
+    cookies.map((cookie) => cookie.read(header)),
+    ['0', '1', '2', '3'],
+  );
+  t.match(cookies[0]?.write('', 60)['Set-Cookie'], /^upbeat-8080=; Path=\/; Max-Age=0;/);
 });
 
 t.test('it reads its own value and no other', async (t) => {

@@ -11,6 +11,7 @@ import t from 'tap';
 import { createApiKey } from '../../src/auth/api-keys.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
@@ -315,7 +316,8 @@ t.test(
     t.teardown(() => program.killHard());
     const { siteUrl, folder } = installation;
     const token = await plant(program, folder, siteUrl);
-    const cookie = `upbeat=${token}`;
+    const { name } = createSiteCookie(siteUrl);
+    const cookie = `${name}=${token}`;
 
     await t.test('it sends the headers of its kind with every answer', async (t) => {
       for (const [route, [path, wanted]] of Object.entries(HEADERS)) {
@@ -352,7 +354,7 @@ t.test(
       t.teardown(() => browser.close());
       const context = await browser.newContext();
       context.setDefaultTimeout(PATIENCE_MS);
-      await context.addCookies([{ name: 'upbeat', value: token, url: siteUrl }]);
+      await context.addCookies([{ name, value: token, url: siteUrl }]);
       const page = await context.newPage();
       const query = encodeURIComponent(EVIL);
       const incidents = (await program.get('/api/v1/incidents/target')).body as {
