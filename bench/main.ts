@@ -22,6 +22,7 @@ const SECTIONS = [
   'rate',
   'start',
   'apply',
+  'catalogue',
   'memory',
   'samples',
   'api',

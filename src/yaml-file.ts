@@ -25,11 +25,15 @@ const MAX_DEPTH = 100;
 /** How many values and merged members a text of any length may have beyond one for each of its characters. */
 const MIN_VALUES = 100_000;
 
-/** Parses the documents of the text of `file`. Never throws: with a `problem`, `documents` is empty. */
+/**
+ * Parses the documents of the text of `file`, which `linesBefore` other lines precede. Never throws: with a `problem`, `documents` is
+ * empty.
+ */
 export function readYamlDocuments(
   text: string,
   file: string,
   schema = SCHEMA,
+  linesBefore = 0,
 ): { readonly documents: readonly unknown[]; readonly problem: YamlProblem | null } {
   const maxValues = MIN_VALUES + text.length;
   try {
@@ -42,15 +46,17 @@ export function readYamlDocuments(
       return { documents: [], problem: { place: file, message: 'aliases repeat too much, or themselves' } };
     return { documents, problem: null };
   } catch (error) {
-    const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1}` : '';
+    const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1 + linesBefore}` : '';
     const message = error instanceof YAMLException ? error.reason : messageOf(error);
     return { documents: [], problem: { place: `${file}${line}`, message } };
   }
 }
 
-/** Parses the text of `file`, of one document. Never throws: with `problems`, `content` is null. */
-export function readYaml(text: string, file: string) {
-  const { documents, problem } = readYamlDocuments(text, file);
+/**
+ * Parses the text of `file`, of one document, which `linesBefore` other lines precede. Never throws: with `problems`, `content` is null.
+ */
+export function readYaml(text: string, file: string, linesBefore = 0) {
+  const { documents, problem } = readYamlDocuments(text, file, SCHEMA, linesBefore);
   const problems =
     problem !== null
       ? [problem]
@@ -62,7 +68,10 @@ export function readYaml(text: string, file: string) {
     content: problems.length === 0 ? (documents[0] ?? null) : null,
     problems,
     /** The line of the value at `path`, or of its nearest ancestor; null: neither is in the file. */
-    lineOf: (path: readonly string[]): number | null => (path.length === 0 ? null : locate(0, path)),
+    lineOf(path: readonly string[]): number | null {
+      const line = path.length === 0 ? null : locate(0, path);
+      return line === null ? null : line + linesBefore;
+    },
   };
 }
 

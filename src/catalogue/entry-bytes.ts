@@ -1,26 +1,33 @@
 /**
- * Splits a list in the plain form into its entries, and hashes them, without making texts of them: of a million entries, a few
- * are new.
+ * Splits a list into its entries, and hashes them, without making texts of them: of a million entries, a few are new.
  */
-import type { PlainList } from './plain-entries.ts';
 
-const TAB = 9;
 const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
 const HASH_SIGN = 35;
+const AMPERSAND = 38;
+const COMMA = 44;
 const DASH = 45;
+const BRACKET = 91;
+const LETTER = 97;
+const BRACE = 123;
 
 /** The splitter of one list. */
 export type EntrySplitter = ReturnType<typeof createEntrySplitter>;
 
 /** Creates the splitter of a list; `indent`: what stands before the dash of each entry. */
-export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
-  const mark = Buffer.from(`\n${indent}- `);
+export function createEntrySplitter(indent: string) {
+  const mark = Buffer.from(`\n${indent}-`);
   const isMargin = indent === '';
+  const isDash = (part: Buffer, at: number) => endsDash(part[at + mark.length]);
   return {
     /** Where the last entry of a part of the list begins; 0: it has no further entry than the one that it begins with. */
-    lastEntry: (part: Buffer): number => part.lastIndexOf(mark) + 1,
+    lastEntry(part: Buffer): number {
+      let at = part.lastIndexOf(mark);
+      while (at > 0 && !isDash(part, at)) at = part.lastIndexOf(mark, at - 1);
+      return at + 1;
+    },
     /**
      * Calls `take` with the place of each entry and a hash of it. The part begins with an entry and ends before one, or with the
      * list. False: it holds something other than entries, or `take` returned false.
@@ -28,7 +35,8 @@ export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
     split(part: Buffer, take: (from: number, until: number, hash: number) => boolean): boolean {
       const view = new DataView(part.buffer, part.byteOffset, part.length);
       for (let from = 0; from < part.length; ) {
-        const next = part.indexOf(mark, from);
+        let next = part.indexOf(mark, from);
+        while (next !== -1 && !isDash(part, next)) next = part.indexOf(mark, next + 1);
         const until = next === -1 ? part.length : next + 1;
         const hash = hashEntry(view, from, until, isMargin);
         if (hash === null || !take(from, until, hash)) return false;
@@ -39,10 +47,15 @@ export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
   };
 }
 
+/** Whether the byte after a dash makes it the mark of an entry. */
+function endsDash(byte: number | undefined): boolean {
+  return byte === SPACE || byte === NEWLINE || byte === RETURN;
+}
+
 /**
  * A hash of 53 bits: among a million entries, two are equal by chance once in 18,000 files. It takes four bytes at a time, with a
  * rotation after each, so that differences do not cancel out. Null: a line begins at the margin and is no comment, so that it ends
- * the list, or there is a tab, which has a meaning of its own. `isMargin`: the dashes of entries stand at the margin.
+ * the list. `isMargin`: the dashes of entries stand at the margin.
  */
 function hashEntry(part: DataView, from: number, until: number, isMargin: boolean): number | null {
   let [a, b] = [0xdeadbeef | 0, 0x41c6ce57];
@@ -50,11 +63,11 @@ function hashEntry(part: DataView, from: number, until: number, isMargin: boolea
   let isLineStart = true;
   for (; at + 4 <= until; at += 4) {
     const word = part.getInt32(at);
-    // Tabs and ends of lines are few, so most words need no look at their bytes.
+    // Ends of lines are few, so most words need no look at their bytes.
     if (isLineStart || hasControl(word)) {
       for (let one = at; one < at + 4; one++) {
         const byte = part.getUint8(one);
-        if (byte === TAB || (isLineStart && !mayBegin(part, one, until, isMargin))) return null;
+        if (isLineStart && !mayBegin(part, one, until, isMargin)) return null;
         isLineStart = byte === NEWLINE || byte === RETURN;
       }
     }
@@ -66,14 +79,14 @@ function hashEntry(part: DataView, from: number, until: number, isMargin: boolea
   let word = 0;
   for (; at < until; at++) {
     const byte = part.getUint8(at);
-    if (byte === TAB || (isLineStart && !mayBegin(part, at, until, isMargin))) return null;
+    if (isLineStart && !mayBegin(part, at, until, isMargin)) return null;
     isLineStart = byte === NEWLINE || byte === RETURN;
     word = (word << 8) | byte;
   }
   return finish(a ^ word, b ^ (until - from));
 }
 
-/** Whether one of the four bytes is less than 14: a tab, an end of a line, or another control character. */
+/** Whether one of the four bytes is less than 14: an end of a line, or another control character. */
 function hasControl(word: number): boolean {
   return ((word - 0x0e0e0e0e) & ~word & 0x80808080) !== 0;
 }
@@ -82,7 +95,17 @@ function hasControl(word: number): boolean {
 function mayBegin(part: DataView, at: number, until: number, isMargin: boolean): boolean {
   const byte = part.getUint8(at);
   if (byte === SPACE || byte === NEWLINE || byte === RETURN || byte === HASH_SIGN) return true;
-  return isMargin && byte === DASH && at + 1 < until && part.getUint8(at + 1) === SPACE;
+  return isMargin && byte === DASH && at + 1 < until && endsDash(part.getUint8(at + 1));
+}
+
+/** Whether a part may hold an anchor of YAML: an ampersand at the start of a word. */
+export function mayHoldAnchor(part: Buffer): boolean {
+  for (let at = part.indexOf(AMPERSAND); at !== -1; at = part.indexOf(AMPERSAND, at + 1)) {
+    const [before = SPACE, after = LETTER] = [part[at - 1], part[at + 1]];
+    if (after > SPACE && (before <= SPACE || before === BRACKET || before === BRACE || before === COMMA))
+      return true;
+  }
+  return false;
 }
 
 /** A hash of 53 bits of a text (cyrb53, public domain). */

@@ -5,7 +5,14 @@ import { dashDomain } from '../domain/service.ts';
 import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { isExtension, readYaml } from '../yaml-file.ts';
+import { mayHoldAnchor } from './entry-bytes.ts';
 import { ENTRY_FORMATS, type EntryProblem, readEntry } from './read-entry.ts';
+import { splitCatalogue } from './split-catalogue.ts';
+
+/** Bytes that are parsed at a time when problems are looked for. */
+const PART_BYTES = 65_536;
+/** More problems of a large file are not reported. */
+const MAX_PROBLEMS = 1_000;
 
 /** Thrown with every problem of a catalogue file, each with its line. */
 export class CatalogueError extends Error {
@@ -18,12 +25,24 @@ export class CatalogueError extends Error {
   }
 }
 
+/** What precedes a part of a catalogue. */
+interface Before {
+  /** The number of lines; negative where `text` begins with lines that are not in the file. */
+  readonly lines: number;
+  /** The lines of slugs, domains and dashed domains. Those of the part are added. */
+  readonly names: Map<string, () => number>;
+}
+
 /**
- * Parses the services of `text`; `file` is its name in messages. The list may be empty.
+ * Parses the services of `text`, a whole catalogue or a part of one; `file` is its name in messages. The list may be empty.
  * Throws {@link CatalogueError} with all problems in the order of their lines.
  */
-export function readCatalogue(text: string, file: string): NewService[] {
-  const yaml = readYaml(text, file);
+export function readCatalogue(
+  text: string,
+  file: string,
+  before: Before = { lines: 0, names: new Map() },
+): NewService[] {
+  const yaml = readYaml(text, file, before.lines);
   if (yaml.problems.length > 0)
     throw new CatalogueError(yaml.problems.map(({ place, message }) => `${place}: ${message}`));
   const root = (yaml.content ?? {}) as { readonly [name: string]: unknown };
@@ -40,7 +59,7 @@ export function readCatalogue(text: string, file: string): NewService[] {
     else if ('errors' in reading) problems.push(...describe(item, index, reading.errors));
     else problems.push(...reading.problems);
   });
-  problems.push(...findDoubles(items, (index) => lineOf(['services', String(index)])));
+  problems.push(...findDoubles(items, before.names, (index) => lineOf(['services', String(index)])));
   if (problems.length > 0) {
     const lines = problems.map(({ path, message }) => ({ line: lineOf(path), message }));
     lines.sort((a, b) => a.line - b.line);
@@ -48,6 +67,37 @@ export function readCatalogue(text: string, file: string): NewService[] {
   }
   return services;
 }
+
+/**
+ * The problems of a file that is too large to be parsed as a whole at little cost, in the order of its parts; at most about
+ * {@link MAX_PROBLEMS}. None: it has none in its parts. Null: it cannot be read in parts.
+ */
+export async function findProblems(file: string): Promise<readonly string[] | null> {
+  const problems: string[] = [];
+  const names = new Map<string, () => number>();
+  let line: number | null = null;
+  let isSplit = true;
+  const onRead = (read: Buffer) => {
+    isSplit &&= !mayHoldAnchor(read);
+  };
+  for await (const part of splitCatalogue(file, PART_BYTES, onRead, () => problems.length > MAX_PROBLEMS)) {
+    if (part === null || !isSplit) return null;
+    const { list, bytes } = part;
+    const text = bytes.toString();
+    line ??= list.line;
+    const prologue = `${list.prologue}services:\n`;
+    try {
+      readCatalogue(prologue + text, file, { lines: line - countLines(prologue), names });
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      problems.push(...error.problems);
+    }
+    line += countLines(text);
+  }
+  return problems;
+}
+
+const countLines = (text: string): number => text.split('\n').length - 1;
 
 function describe(item: unknown, index: number, errors: readonly ErrorObject[]): EntryProblem[] {
   const slug = textOf(item, 'slug');
@@ -93,17 +143,20 @@ function sentence({ keyword, params, message }: ErrorObject): string {
   }
 }
 
-/** Slugs, domains and dashed domains must be unique, also among entries with other problems. */
-function findDoubles(items: readonly unknown[], lineOf: (index: number) => number): EntryProblem[] {
-  const first = new Map<string, number>();
+/** Slugs, domains and dashed domains must be unique, also among entries with other problems. `first`: where each was seen first. */
+function findDoubles(
+  items: readonly unknown[],
+  first: Map<string, () => number>,
+  lineOf: (index: number) => number,
+): EntryProblem[] {
   const problems: EntryProblem[] = [];
   const isDouble = (what: string, value: string, index: number, member: string): boolean => {
     const before = first.get(`${what} ${value}`);
-    if (before === undefined) first.set(`${what} ${value}`, index);
+    if (before === undefined) first.set(`${what} ${value}`, () => lineOf(index));
     else
       problems.push({
         path: ['services', String(index), member],
-        message: `the ${what} "${value}" stands in line ${lineOf(before)} already`,
+        message: `the ${what} "${value}" stands in line ${before()} already`,
       });
     return before !== undefined;
   };

@@ -3,20 +3,19 @@
  * is in memory. Entries that are as they were before are recognized by a hash and not parsed.
  */
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { dashDomain } from '../domain/service.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
-import { createEntrySplitter, type EntrySplitter, hashText } from './entry-bytes.ts';
+import { hashText, mayHoldAnchor } from './entry-bytes.ts';
 import { createKnownEntries } from './known-entries.ts';
-import { findList, readPlainEntry } from './plain-entries.ts';
 import { readEntry } from './read-entry.ts';
+import { type EntryList, type EntryPart, splitCatalogue } from './split-catalogue.ts';
 
 /** What identifies the content of a file. */
 export interface CatalogueMark {
   /** SHA-256 of the whole file, hexadecimal. */
   readonly digest: string;
-  /** Hashes of the entries in their order; null: the file is not in the plain form. */
+  /** Hashes of the entries in their order; null: it cannot be read in parts, or an entry may depend on another one by an alias. */
   readonly hashes: Float64Array | null;
 }
 
@@ -26,8 +25,8 @@ export type Wanted = 'none' | 'all' | { readonly except: Float64Array };
 /** A file that was read. */
 export interface CatalogueScan extends CatalogueMark {
   /**
-   * The entries that were wanted, as JSON texts of lists of {@link NewService}; null: the file has a problem, or is not in the
-   * plain form, so that it must be read by `readCatalogue`.
+   * The entries that were wanted, as JSON texts of lists of {@link NewService}; null: the file has a problem, or
+   * cannot be read in parts, so that it must be read by `readCatalogue`.
    */
   readonly pages: readonly string[] | null;
   /** The slugs of these entries. */
@@ -39,8 +38,6 @@ export interface CatalogueScan extends CatalogueMark {
  * and in a program that makes thousands of checks a second each pause costs about a millisecond.
  */
 const PART_BYTES = { compared: 524_288, parsed: 65_536 };
-/** Longer entries, and longer comments before the list, are left to the parser. */
-const MAX_ENTRY_BYTES = 1_048_576;
 const ENTRIES_PER_PAGE = 5_000;
 
 /**
@@ -61,89 +58,40 @@ export async function scanCatalogue(
   const entries = wanted === 'none' ? null : createEntries();
   const known = typeof wanted === 'object' ? createKnownEntries(wanted.except) : null;
   const hashes = createNumbers();
-  let splitter: EntrySplitter | null = null;
-  let isPlain = true;
-  /** What was read of an entry that has not ended, or of what stands before the list. */
-  let rest: Buffer = Buffer.alloc(0);
-
-  /** Takes whole entries. */
-  const take = (part: Buffer, { split }: EntrySplitter): boolean => {
+  let hasAnchors = false;
+  const onRead = (read: Buffer) => {
+    digest.update(read);
+    hasAnchors ||= mayHoldAnchor(read);
+  };
+  const take = ({ list, bytes }: EntryPart): boolean => {
+    // An alias in the list means the anchor before it that is nearest, which may be in another part.
+    if (list.prologue !== '' && mayHoldAnchor(bytes)) return false;
     const parsed: string[] = [];
-    const isSplit = split(part, (from, until, hash) => {
+    const isSplit = list.split(bytes, (from, until, hash) => {
       hashes.add(hash);
-      if (entries !== null && known?.has(hash) !== true) parsed.push(part.toString('utf8', from, until));
+      if (entries !== null && known?.has(hash) !== true) parsed.push(bytes.toString('utf8', from, until));
       return true;
     });
-    return isSplit && (entries?.add(parsed) ?? true);
+    return isSplit && (entries?.add(list, parsed) ?? true);
   };
-
+  let outdated = false;
+  const stop = () => {
+    outdated ||= isOutdated();
+    return outdated;
+  };
+  let isRead = true;
   const partBytes = wanted === 'all' ? PART_BYTES.parsed : PART_BYTES.compared;
-  for await (const read of readParts(file, partBytes)) {
-    if (isOutdated()) return null;
-    digest.update(read);
-    // An entry that is as it was may mean something else, where it stands for another one.
-    isPlain = isPlain && !mayHoldAnchor(read);
-    if (!isPlain) continue;
-    let part: Buffer = rest.length === 0 ? read : Buffer.concat([rest, read]);
-    if (splitter === null) {
-      const text = part.toString();
-      const list = findList(text);
-      if (list !== undefined) {
-        splitter = createEntrySplitter(list);
-        part = part.subarray(Buffer.byteLength(text.slice(0, list.start)));
-      }
-    }
-    const until = splitter?.lastEntry(part) ?? 0;
-    if (splitter !== null && until > 0) isPlain = take(part.subarray(0, until), splitter);
-    // The memory of a part is used again.
-    rest = Buffer.from(part.subarray(until));
-    if (rest.length > MAX_ENTRY_BYTES) isPlain = false;
-  }
-  isPlain = isPlain && splitter !== null && take(rest, splitter);
-  const isWhole = isPlain && entries !== null && !(known?.hasDouble() ?? hasEqual(hashes.sorted()));
+  for await (const part of splitCatalogue(file, partBytes, onRead, stop))
+    isRead = isRead && part !== null && take(part);
+  if (outdated) return null;
+  const isWhole = isRead && entries !== null && !(known?.hasDouble() ?? hasEqual(hashes.sorted()));
   return {
     digest: digest.digest('hex'),
-    hashes: isPlain ? hashes.all() : null,
+    hashes: isRead && !hasAnchors ? hashes.all() : null,
     pages: isWhole ? entries.pages() : null,
     slugs: entries?.slugs ?? [],
   };
 }
-
-/** Reads a file part by part. While the caller works on a part, the next one is read; each is valid until the next one is asked for. */
-async function* readParts(file: string, bytes: number): AsyncGenerator<Buffer> {
-  const handle = await open(file);
-  const buffers = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)] as const;
-  const read = (buffer: Buffer) => {
-    const reading = handle.read(buffer, 0, bytes);
-    // If the caller stops early, nothing else would catch a failure of this read.
-    reading.catch(() => {});
-    return reading;
-  };
-  let reading = read(buffers[0]);
-  try {
-    for (let turn = 1; ; turn++) {
-      const { bytesRead, buffer } = await reading;
-      if (bytesRead === 0) break;
-      reading = read(buffers[turn % 2 === 0 ? 0 : 1]);
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await reading.catch(() => {});
-    await handle.close();
-  }
-}
-
-/** Whether a part may hold an anchor of YAML: an ampersand at the start of a word. */
-function mayHoldAnchor(part: Buffer): boolean {
-  for (let at = part.indexOf(AMPERSAND); at !== -1; at = part.indexOf(AMPERSAND, at + 1)) {
-    const [before = SPACE, after = LETTER] = [part[at - 1], part[at + 1]];
-    if (after > SPACE && (before <= SPACE || before === BRACKET || before === BRACE || before === COMMA))
-      return true;
-  }
-  return false;
-}
-
-const [AMPERSAND, SPACE, LETTER, BRACKET, BRACE, COMMA] = [0x26, 0x20, 0x61, 0x5b, 0x7b, 0x2c];
 
 /** Gathers valid entries, and the hashes of their names. */
 function createEntries() {
@@ -159,8 +107,8 @@ function createEntries() {
   return {
     slugs: slugs as readonly string[],
     /** False: one of them has a problem. */
-    add(texts: readonly string[]): boolean {
-      const items = parseEntries(texts);
+    add(list: EntryList, texts: readonly string[]): boolean {
+      const items = parseEntries(list, texts);
       if (items === null) return false;
       for (const item of items) {
         const reading = readEntry(item, 0);
@@ -181,18 +129,12 @@ function createEntries() {
   };
 }
 
-/** Parses entries in their order; those that are not in the plain form together. Null: the parser has found a problem. */
-function parseEntries(texts: readonly string[]): readonly unknown[] | null {
-  const items: unknown[] = texts.map(readPlainEntry);
-  const others = [...items.keys()].filter((index) => items[index] === undefined);
-  if (others.length === 0) return items;
-  const { content } = readYaml(`services:\n${others.map((index) => texts[index]).join('')}`, 'entries');
-  const parsed = (content as { readonly services?: unknown } | null)?.services;
-  if (!Array.isArray(parsed) || parsed.length !== others.length) return null;
-  others.forEach((index, place) => {
-    items[index] = parsed[place];
-  });
-  return items;
+/** Parses entries. Null: the parser has found a problem, or something else than entries. */
+function parseEntries({ prologue }: EntryList, texts: readonly string[]): readonly unknown[] | null {
+  if (texts.length === 0) return [];
+  const { content } = readYaml(`${prologue}services:\n${texts.join('')}`, 'entries');
+  const items = (content as { readonly services?: unknown } | null)?.services;
+  return Array.isArray(items) && items.length === texts.length ? items : null;
 }
 
 /** Numbers in a typed array that grows. */

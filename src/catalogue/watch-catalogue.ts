@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { putInPages } from './put-in-pages.ts';
-import { CatalogueError, readCatalogue } from './read-catalogue.ts';
+import { CatalogueError, findProblems, readCatalogue } from './read-catalogue.ts';
 import type { scanApart as ScanApart } from './scan-apart.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
 
@@ -35,6 +35,8 @@ const QUIET_MS = 200;
 const POLL_MS = 5_000;
 /** Files of this size or more are read in a thread of their own: 4 MiB are about 20,000 entries, for which the main thread would need 20 ms. */
 const LARGE_BYTES = 4_194_304;
+/** A larger file is only read in parts: parsed as a whole, it takes some thirty times as much memory. */
+const MAX_WHOLE_BYTES = 67_108_864;
 /** Entries in a page of a list that is read as a whole. */
 const ENTRIES_PER_PAGE = 5_000;
 
@@ -76,11 +78,19 @@ async function lookAt(file: string): Promise<{ readonly stamp: string; readonly 
 
 async function readList(file: string): Promise<CatalogueList> {
   const { digest, pages } = await scanCatalogue(file, 'all');
-  return {
-    digest,
-    isPart: false,
-    pages: pages ?? toPages(readCatalogue(await readFile(file, 'utf8'), file)),
-  };
+  return { digest, isPart: false, pages: pages ?? toPages(await readWhole(file)) };
+}
+
+/** Reads a file that has a problem, or that cannot be read in parts. */
+async function readWhole(file: string): Promise<readonly NewService[]> {
+  const { size } = await lookAt(file);
+  const problems = size < LARGE_BYTES ? null : await findProblems(file);
+  if (problems !== null && problems.length > 0) throw new CatalogueError(problems);
+  if (size > MAX_WHOLE_BYTES)
+    throw new CatalogueError([
+      `${file}: a file of more than 64 MiB must be a list named "services" whose entries begin with "-" on lines with the same indentation, without anchors`,
+    ]);
+  return readCatalogue(await readFile(file, 'utf8'), file);
 }
 
 function toPages(services: readonly NewService[]): string[] {
