@@ -10,6 +10,12 @@ export interface SectionRow extends BenchRow {
   readonly section: string;
 }
 
+/** A row of the table. `subject`: what its name begins with, if following rows may join it. */
+interface TableRow extends BenchRow {
+  readonly subject: string | null;
+  readonly measured: string;
+}
+
 /** A run of the benchmarks, as it is stored. */
 export interface BenchRun {
   /** ISO 8601 UTC. */
@@ -179,7 +185,7 @@ function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): stri
     '| --- | --- | --- | --- |',
     ...[...sections].flatMap(([section, members]) => [
       `| **${TITLES[section] ?? section}** | ${formatRenewed(renewed[section])} |  |  |`,
-      ...members.map(formatRow),
+      ...joinPlain(members).map(formatRow),
     ]),
   ].join('\n');
 }
@@ -236,8 +242,34 @@ function formatTime(at: string): string {
   return `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 }
 
-function formatRow({ name, value, unit, ratio, target, reached }: BenchRow): string {
-  const measured = value === null ? unit : `${formatValue(value)} ${unit}`;
+/** Rows with neither ratio nor target that say several things of one subject are one row; floors and peers stand alone. */
+function joinPlain(rows: readonly BenchRow[]): readonly TableRow[] {
+  const joined: TableRow[] = [];
+  for (const row of rows) {
+    const subject = subjectOf(row);
+    const last = joined.at(-1);
+    if (subject !== null && last?.subject === subject)
+      joined[joined.length - 1] = {
+        ...last,
+        name: `${last.name}; ${row.name.slice(subject.length)}`,
+        measured: `${last.unit === row.unit ? last.measured.replace(` ${row.unit}`, '') : last.measured}; ${formatMeasured(row)}`,
+        unit: row.unit,
+      };
+    else joined.push({ ...row, subject, measured: formatMeasured(row) });
+  }
+  return joined;
+}
+
+function subjectOf({ name, ratio, target }: BenchRow): string | null {
+  if (ratio !== null || target !== null || /\((?:floor|peer)/.test(name)) return null;
+  return /^.*?: /.exec(name)?.[0] ?? null;
+}
+
+function formatMeasured({ value, unit }: BenchRow): string {
+  return value === null ? unit : `${formatValue(value)} ${unit}`;
+}
+
+function formatRow({ name, measured, ratio, target, reached }: TableRow): string {
   const wanted = target === null ? '' : target.replace(/^<= /, '≤ ').replace(/^>= /, '≥ ');
   const verdict = reached === false ? `${wanted}, **missed**` : wanted;
   return `| ${[name, measured, ratio?.toFixed(2) ?? '', verdict].map(escapeCell).join(' | ')} |`;
