@@ -151,7 +151,7 @@ async function upbeat(): Promise<number> {
       transitionsAfter: async (after, limit) => changes.slice(Math.max(0, after), Math.max(0, after) + limit),
       lastTransition: async () => position,
       findOwnerIncident: async () => null,
-      maintenancesSaidOf: async () => [],
+      maintenancesPostedOf: async () => [],
       announcedWindows: async () => [],
       findIncident: async () => null,
       incidentsSince: async () => [],

@@ -17,8 +17,8 @@ import {
   type PageView,
   type PageViewSources,
   pageRefused,
+  postsOfPage,
   readPageView,
-  saidOfPage,
 } from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
@@ -97,7 +97,7 @@ function pageRoute(
         url: pageUrl(siteUrl, page, 'incidents.atom'),
         pageUrl: pageUrl(siteUrl, page),
         madeAt: page.createdAt,
-        said: entriesOfPage(view, pageUrl(siteUrl, page)),
+        posts: entriesOfPage(view, pageUrl(siteUrl, page)),
         incidents: await sources.pages.incidentsOfServices({
           serviceIds: services.map(({ service }) => service.id),
           limit: MAX_ENTRIES,
@@ -122,13 +122,13 @@ interface IncidentFeed {
   /** When it was made, epoch milliseconds. Absent: when the program started. */
   readonly madeAt?: number;
   /** Entries before them, whose ids lack the beginning that all have in common. */
-  readonly said?: readonly AtomEntry[];
+  readonly posts?: readonly AtomEntry[];
 }
 
 /** What the owner says of a page alone. */
 function entriesOfPage(view: PageView, url: string): AtomEntry[] {
-  const { said, announced } = saidOfPage(view);
-  const incidents = said.map((one): AtomEntry => {
+  const { posts, announced } = postsOfPage(view);
+  const incidents = posts.map((one): AtomEntry => {
     const { status, severity, title } = one;
     const incident = asServiceIncident(one, 0, url);
     return {
@@ -199,9 +199,9 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, said = [] }) => {
+  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, posts = [] }) => {
     const entries = [
-      ...said.map((entry) => ({ ...entry, id: tag + entry.id })),
+      ...posts.map((entry) => ({ ...entry, id: tag + entry.id })),
       ...incidents.flatMap(entryOf),
     ].slice(0, MAX_ENTRIES);
     const body = writeAtom({

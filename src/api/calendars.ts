@@ -6,9 +6,9 @@ import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notify/calendar.ts';
-import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { PostStore } from '../store/ports/posts.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
-import { nextOccurrences } from '../view/owners-words.ts';
+import { nextOccurrences } from '../view/next-occurrences.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -26,9 +26,9 @@ const MAX_VENDORS = 50;
 /** Sources of these routes. */
 export interface CalendarSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
-  readonly registry: Pick<OwnersWordsStore, 'maintenancesSaidOf'> & Pick<VendorStore, 'listMaintenances'>;
+  readonly registry: Pick<PostStore, 'maintenancesPostedOf'> & Pick<VendorStore, 'listMaintenances'>;
   /** Status pages of owners; null: this site has none. */
-  readonly pages: (PageViewSources & { readonly pages: Pick<OwnersWordsStore, 'maintenancesSaidOn'> }) | null;
+  readonly pages: (PageViewSources & { readonly pages: Pick<PostStore, 'maintenancesPostedOn'> }) | null;
 }
 
 /** The routes. */
@@ -47,23 +47,23 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
   ): Promise<CalendarEvent[]> => {
     const from = now() - PAST_MS;
     const events = await Promise.all(
-      all.map(async (said) => {
-        const { cancelledAt, changes, durationMs } = said;
-        const inForce = await nextOccurrences({ ...said, cancelledAt: null }, from, MAX_OCCURRENCES);
+      all.map(async (post) => {
+        const { cancelledAt, changes, durationMs } = post;
+        const inForce = await nextOccurrences({ ...post, cancelledAt: null }, from, MAX_OCCURRENCES);
         const skipped = changes.flatMap(({ startsAt, endsAt }) =>
           endsAt === null && startsAt > from
             ? [{ startsAt, endsAt: startsAt + durationMs, isSkipped: true }]
             : [],
         );
         return [...inForce.map((one) => ({ ...one, isSkipped: false })), ...skipped].map((one) => ({
-          uid: `${ownerMaintenanceId(said.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
-          sequence: said.revision - 1,
-          title: titleWithName(said.title, name),
-          text: beginningOf(said.plain),
+          uid: `${ownerMaintenanceId(post.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
+          sequence: post.revision - 1,
+          title: titleWithName(post.title, name),
+          text: beginningOf(post.plain),
           url,
           startsAt: one.startsAt,
           endsAt: one.endsAt,
-          updatedAt: said.updatedAt,
+          updatedAt: post.updatedAt,
           isCancelled: one.isSkipped || (cancelledAt !== null && one.startsAt >= cancelledAt),
         }));
       }),
@@ -87,8 +87,8 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       if (service === null) throw serviceNotFound(params.slug ?? '');
       const name = fullName(service);
       const url = `${siteUrl}/status/${directory.pageName(service)}`;
-      const [said, planned] = await Promise.all([
-        registry.maintenancesSaidOf(service.id, now()),
+      const [posts, planned] = await Promise.all([
+        registry.maintenancesPostedOf(service.id, now()),
         registry.listMaintenances({ serviceId: service.id, limit: MAX_VENDORS, offset: 0 }),
       ]);
       const ofVendor = planned
@@ -104,7 +104,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
           updatedAt: one.updates.at(-1)?.at ?? one.startsAt,
           isCancelled: false,
         }));
-      return answer(name, [...(await eventsOf(said, name, url)), ...ofVendor]);
+      return answer(name, [...(await eventsOf(posts, name, url)), ...ofVendor]);
     },
   };
   const ofPage = (sources: NonNullable<CalendarSources['pages']>): Route => ({
@@ -123,8 +123,8 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       if (redirect !== null) return redirect;
       const serviceIds = services.map(({ service }) => service.id);
       const query = { accountId: page.accountId, pageId: page.id, serviceIds };
-      const said = await sources.pages.maintenancesSaidOn(query, now());
-      const events = await eventsOf(said, page.title, pageUrl(siteUrl, page));
+      const posts = await sources.pages.maintenancesPostedOn(query, now());
+      const events = await eventsOf(posts, page.title, pageUrl(siteUrl, page));
       return keepPrivate(page, answer(page.title, events));
     },
   });

@@ -34,9 +34,9 @@ import {
   type PageViewSources,
   pageRefused,
   picturePart,
+  postsOfPage,
   readFilter,
   readPageView,
-  saidOfPage,
 } from '../view/status-page-view.ts';
 import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
 import { readRoute } from './read-route.ts';
@@ -188,7 +188,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       })),
       maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
       incidents: viewWithServices(directory, items, viewIncident),
-      ...viewSaid(view, siteUrl),
+      ...viewPost(view, siteUrl),
       limit,
       offset,
       ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
@@ -216,10 +216,10 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
 }
 
 /** What the owner says of the page alone. */
-function viewSaid(view: PageView, siteUrl: string) {
-  const { said, announced } = saidOfPage(view);
+function viewPost(view: PageView, siteUrl: string) {
+  const { posts, announced } = postsOfPage(view);
   return {
-    owner_incidents: said.map((one) => ({
+    owner_incidents: posts.map((one) => ({
       id: ownerIncidentId(one.id),
       title: one.title,
       severity: one.severity,

@@ -29,7 +29,7 @@ import type {
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { PostStore } from '../store/ports/posts.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import {
@@ -78,7 +78,7 @@ export interface ReadApplyContext {
     Pick<CredentialStore, 'matchCredentials'> &
     Pick<ChannelStore, 'channelsOf'> &
     Pick<RuleStore, 'rulesOf'> &
-    Pick<OwnersWordsStore, 'ownerMaintenancesOf'>;
+    Pick<PostStore, 'ownerMaintenancesOf'>;
   /** Called only if pages or rules are listed, or a service is new. */
   readonly loadPublic: () => Promise<PublicServices>;
   readonly destinations: AllowedDestinations;
@@ -160,7 +160,7 @@ export async function readPresent(
       channelItem(kinds, channel, channel),
     ),
     ...[...alerts.rules.values()].map((rule) => ruleItem(ruleDocumentOf(rule, names))),
-    ...[...maintenances].map(([key, said]) => maintenanceItem(key, said, subjects)),
+    ...[...maintenances].map(([key, post]) => maintenanceItem(key, post, subjects)),
   ];
   return {
     services,

@@ -47,9 +47,9 @@ const readStructure = createDocumentReader<AppliedMaintenance>(AppliedMaintenanc
 export type PresentMaintenances = ReadonlyMap<string, OwnerMaintenance>;
 
 /** Maintenance of an account by title. Further ones with the same title have their number in the order in which they were made. */
-export function keyMaintenances(said: readonly OwnerMaintenance[]): PresentMaintenances {
+export function keyMaintenances(posts: readonly OwnerMaintenance[]): PresentMaintenances {
   const keyOf = createKeys();
-  return new Map(said.toSorted((a, b) => a.id - b.id).map((one) => [keyOf(one.title), one]));
+  return new Map(posts.toSorted((a, b) => a.id - b.id).map((one) => [keyOf(one.title), one]));
 }
 
 /** Makes the keys of titles: `Disks`, `Disks (2)`, and so on. */
@@ -97,11 +97,11 @@ export async function readWantedMaintenances(
       readings.push(reading);
       continue;
     }
-    const { services: ids, pages: numbers, ...said } = reading.value;
-    const key = keyOf(said.title);
+    const { services: ids, pages: numbers, ...post } = reading.value;
+    const key = keyOf(post.title);
     readings.push(
       accept({
-        ...said,
+        ...post,
         key,
         id: present.get(key)?.id ?? null,
         services: ids.map((id) => (id < 0 ? (domains[-1 - id] ?? '') : id)),
@@ -113,33 +113,33 @@ export async function readWantedMaintenances(
 }
 
 /** A stored maintenance as a document; null: everything that it was about is gone. */
-export function appliedMaintenanceOf(said: OwnerMaintenance, subjects: Subjects): AppliedMaintenance | null {
-  const document = maintenanceDocumentOf({ ...said, services: [], pages: [] }, subjects);
+export function appliedMaintenanceOf(post: OwnerMaintenance, subjects: Subjects): AppliedMaintenance | null {
+  const document = maintenanceDocumentOf({ ...post, services: [], pages: [] }, subjects);
   const { starts_at: start = '' } = document;
-  const domains = said.services.flatMap(
+  const domains = post.services.flatMap(
     (id) => subjects.services.find((service) => service.id === id)?.domain ?? [],
   );
-  const slugs = said.pages.flatMap((id) => subjects.pages.find((page) => page.id === id)?.slug ?? []);
+  const slugs = post.pages.flatMap((id) => subjects.pages.find((page) => page.id === id)?.slug ?? []);
   if (domains.length + slugs.length === 0) return null;
   return { ...document, starts_at: start, ...namesOf(domains, slugs) };
 }
 
 /** A stored maintenance as a plan compares it. */
-export function maintenanceItem(key: string, said: OwnerMaintenance, subjects: Subjects): ContentItem {
-  const { title: _, ...document } = appliedMaintenanceOf(said, subjects) ?? { title: '' };
+export function maintenanceItem(key: string, post: OwnerMaintenance, subjects: Subjects): ContentItem {
+  const { title: _, ...document } = appliedMaintenanceOf(post, subjects) ?? { title: '' };
   return { type: 'maintenance', key, document, secrets: {} };
 }
 
 /** A maintenance of a document as it reads when it is stored. `present`: services of the account. */
 export function wantedMaintenanceItem(
-  { key, services, pages, ...said }: WantedMaintenance,
+  { key, services, pages, ...post }: WantedMaintenance,
   present: ReadonlyMap<string, Service>,
 ): ContentItem {
   const none = { services: [], pages: [] };
   const domains = services.flatMap((one) =>
     typeof one === 'string' ? one : ([...present.values()].find(({ id }) => id === one)?.domain ?? []),
   );
-  const { title: _, ...document } = maintenanceDocumentOf({ ...said, ...none }, none);
+  const { title: _, ...document } = maintenanceDocumentOf({ ...post, ...none }, none);
   return {
     type: 'maintenance',
     key,

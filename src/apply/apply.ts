@@ -199,10 +199,10 @@ function splitPlan(
 /** The revision on which a planned change is based; empty: several maintenances may have a title. */
 function seenOf({ type, key, action }: PlannedChange, present: PresentContent): SeenContent[] {
   if (type === 'maintenance') {
-    const said = present.maintenances.get(key);
-    return said === undefined || action === 'create'
+    const post = present.maintenances.get(key);
+    return post === undefined || action === 'create'
       ? []
-      : [{ type, key, id: said.id, revision: said.revision }];
+      : [{ type, key, id: post.id, revision: post.revision }];
   }
   const { services, pages, alerts } = present;
   const known = { service: services, page: pages, channel: alerts.channels, rule: alerts.rules }[type];

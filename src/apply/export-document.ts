@@ -12,7 +12,7 @@ import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
-import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { PostStore } from '../store/ports/posts.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { PublicServices } from './apply-document.ts';
@@ -48,7 +48,7 @@ export async function exportAccount(
     Pick<PageStore, 'pagesOf' | 'findPicture'> &
     Pick<ChannelStore, 'channelsOf'> &
     Pick<RuleStore, 'rulesOf'> &
-    Pick<OwnersWordsStore, 'ownerMaintenancesOf'>,
+    Pick<PostStore, 'ownerMaintenancesOf'>,
   accountId: number,
   loadPublic: () => Promise<Pick<PublicServices, 'findById'>>,
   kinds: ChannelKinds,
@@ -66,7 +66,7 @@ export async function exportAccount(
   const channelName = (id: number) => channelNames.get(id) ?? null;
   const maintenances = (await registry.ownerMaintenancesOf(accountId))
     .toSorted((a, b) => a.id - b.id)
-    .flatMap((said) => appliedMaintenanceOf(said, { services, pages }) ?? []);
+    .flatMap((post) => appliedMaintenanceOf(post, { services, pages }) ?? []);
   const pageDocuments = pages.map(async (page) =>
     pageDocumentOf(
       page,

@@ -24,7 +24,7 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 /** The path of an incident that the owner has written. */
-const SAID = /^\/incidents\/([\w-]{1,100})$/;
+const POST_PATH = /^\/incidents\/([\w-]{1,100})$/;
 
 /** The files that pages load. */
 const ASSET = /^\/assets\/([\w.-]{1,200})$/;
@@ -51,7 +51,7 @@ export function createDomainRoutes(
     if (path === '/live') return new URLSearchParams(query).get('of') ? match(path, {}, query) : null;
     const inside = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined;
     if (inside !== undefined) return match(inside, { slug }, query);
-    const id = SAID.exec(path)?.[1];
+    const id = POST_PATH.exec(path)?.[1];
     if (id !== undefined) return match('/p/:slug/incidents/:id', { slug, id }, query);
     const name = ASSET.exec(path)?.[1];
     return name === undefined ? null : match('/assets/:name', { name }, query);

@@ -3,7 +3,7 @@
  * on at which the maintenance was announced, so that a past outage cannot be declared maintenance.
  */
 import type { Bucket } from '../domain/sample.ts';
-import type { AnnouncedWindow, OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { AnnouncedWindow, PostStore } from '../store/ports/posts.ts';
 import type { SampleQuery, SampleStore } from '../store/ports/samples.ts';
 
 /** Maximum number of windows whose checks are read. */
@@ -23,7 +23,7 @@ export async function readAnnouncedChecks(
     registry,
     samples,
   }: {
-    readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
+    readonly registry: Pick<PostStore, 'announcedWindows'>;
     readonly samples: Pick<SampleStore, 'query'>;
   },
   serviceId: number,

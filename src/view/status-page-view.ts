@@ -10,10 +10,10 @@ import { isListable, type OwnedPage, type PictureUse, readPageSlug } from '../do
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { PostStore } from '../store/ports/posts.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
-import { nextOccurrences } from './owners-words.ts';
+import { nextOccurrences } from './next-occurrences.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
@@ -22,7 +22,7 @@ import { intervalOf, isStale } from './staleness.ts';
 export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
   Pick<IncidentStore, 'incidentsOfServices'> &
-  Pick<OwnersWordsStore, 'incidentsSaidOn' | 'findOwnerIncident' | 'maintenancesSaidOn' | 'announcedWindows'>;
+  Pick<PostStore, 'incidentsPostedOn' | 'findOwnerIncident' | 'maintenancesPostedOn' | 'announcedWindows'>;
 
 /** Sources of a status page. */
 export interface PageViewSources
@@ -51,7 +51,7 @@ export interface PageView {
   /** Planned and running maintenances of vendors and of single services, by their start. */
   readonly maintenances: readonly Maintenance[];
   /** Incidents that the owner writes about the page or services on it, newest start first. */
-  readonly said: readonly OwnerIncident[];
+  readonly posts: readonly OwnerIncident[];
   /** Maintenance that the owner announces, each with the occurrence that runs or comes next, by its start. */
   readonly announced: readonly (OwnerMaintenance & { readonly occurrence: Occurrence })[];
   /** When the page was read, epoch milliseconds. */
@@ -61,16 +61,16 @@ export interface PageView {
 const MAX_MAINTENANCES = 20;
 
 /** What the owner says of the page alone: in no list of a service on it. */
-export function saidOfPage({
+export function postsOfPage({
   page,
   services,
-  said,
+  posts,
   announced,
-}: PageView): Pick<PageView, 'said' | 'announced'> {
+}: PageView): Pick<PageView, 'posts' | 'announced'> {
   const hasOwn = services.some(({ service }) => service.accountId === page.accountId);
   const isListed = (id: number) => services.some(({ service }) => service.id === id);
   return {
-    said: said.filter((one) => one.pages.includes(page.id) && !one.services.some(isListed)),
+    posts: posts.filter((one) => one.pages.includes(page.id) && !one.services.some(isListed)),
     announced: hasOwn ? [] : announced.filter(({ pages }) => pages.includes(page.id)),
   };
 }
@@ -138,10 +138,10 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
   }));
   const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
   const query = { accountId: page.accountId, pageId: page.id, serviceIds: ids };
-  const [maintenances, said, announced] = await Promise.all([
+  const [maintenances, posts, announced] = await Promise.all([
     pages.maintenancesOfServices(ids, MAX_MAINTENANCES),
-    pages.incidentsSaidOn(query),
-    pages.maintenancesSaidOn(query, at).then((all) => withNext(all, at)),
+    pages.incidentsPostedOn(query),
+    pages.maintenancesPostedOn(query, at).then((all) => withNext(all, at)),
   ]);
   const running = new Set(
     maintenances.filter(({ phase }) => phase === 'running').map(({ serviceId }) => serviceId),
@@ -159,11 +159,11 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
   const verdict = judgePage(
     all.map(({ standing }) => standing),
     {
-      reported: worstReported(said),
+      reported: worstReported(posts),
       inMaintenance: announced.some(({ occurrence }) => occurrence.startsAt <= at),
     },
   );
-  return { page, groups: listed, services: all, verdict, maintenances, said, announced, at };
+  return { page, groups: listed, services: all, verdict, maintenances, posts, announced, at };
 }
 
 /** Maintenances with an occurrence ahead, by its start. */

@@ -22,7 +22,7 @@ import { readBody } from '../../src/outbound/read-body.ts';
 import { createBodyReader, framingOf } from '../../src/outbound/response-body.ts';
 import { HeadReader } from '../../src/outbound/response-head.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
-import { ownerTextMarkup } from '../../src/web/parts/owners-words.ts';
+import { ownerTextMarkup } from '../../src/web/parts/posts.ts';
 import { faultsOf } from '../feeds/reading-faults.ts';
 import { ANSWERS } from './answers.ts';
 import type { FuzzTarget } from './fuzz.ts';

@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import type { OpenForTest } from './registry-contract.ts';
 import { channelOf, ruleOf } from './registry-contract-alerts.ts';
-import { planned, said } from './registry-contract-owners-words.ts';
+import { planned, posted } from './registry-contract-posts.ts';
 import { subscribe } from './registry-contract-subscriptions.ts';
 import { firstTurn, NOON, owned } from './registry-fixtures.ts';
 
@@ -53,7 +53,7 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
     });
     const channel = await registry.addChannel(channelOf(fromId));
     await registry.addRule(ruleOf(fromId, [channel.id]));
-    const made = await registry.addOwnerIncident(said(fromId));
+    const made = await registry.addOwnerIncident(posted(fromId));
     await registry.addOwnerMaintenance(planned(fromId));
     for (const topic of [`service:${live.id}`, `page:${page.id}`, `service:${kept.id}`] as const)
       await subscribe(registry, topic, 'ada@a.example');

@@ -106,25 +106,25 @@ export function shortText<Text extends OwnerText>(text: Text): Text {
 }
 
 /** The incident as the lists of one of its services show it. `sourceUrl`: its page. */
-export function asServiceIncident(said: OwnerIncident, serviceId: number, sourceUrl: string): Incident {
-  const { postMortem, updates } = said;
+export function asServiceIncident(post: OwnerIncident, serviceId: number, sourceUrl: string): Incident {
+  const { postMortem, updates } = post;
   const timeline = updates.map(({ at, status, plain }) => ({ at, status, text: plain }));
   return {
-    id: `${ownerIncidentId(said.id)}-${serviceId}`,
+    id: `${ownerIncidentId(post.id)}-${serviceId}`,
     serviceId,
     source: 'owner',
-    title: said.title,
+    title: post.title,
     description: updates.at(-1)?.plain ?? '',
-    severity: said.severity,
-    status: said.status,
-    startedAt: said.startedAt,
-    resolvedAt: said.resolvedAt,
+    severity: post.severity,
+    status: post.status,
+    startedAt: post.startedAt,
+    resolvedAt: post.resolvedAt,
     sourceUrl,
     goodChecks: 0,
     updates:
       postMortem === null
         ? timeline
-        : [...timeline, { at: postMortem.at, status: said.status, text: postMortem.plain }],
+        : [...timeline, { at: postMortem.at, status: post.status, text: postMortem.plain }],
   };
 }
 

@@ -13,12 +13,12 @@ type MaintenancePost = Pick<OwnerMaintenance, 'title' | 'markdown' | 'plain' | '
 
 /** Bytes of an incident. */
 export function incidentBytesOf(
-  said: Pick<OwnerIncident, 'title' | 'services' | 'updates' | 'postMortem'>,
+  post: Pick<OwnerIncident, 'title' | 'services' | 'updates' | 'postMortem'>,
 ): number {
-  const { title, services, updates, postMortem } = said;
+  const { title, services, updates, postMortem } = post;
   const newest = (postMortem === null ? updates : [...updates, postMortem]).slice(-SHORT_TIMELINE.updates);
   const texts = [...newest, ...updates.slice(-1)].map(({ plain }) => beginningOf(plain)).join('');
-  return Buffer.byteLength(title) + textBytesOf(said) + services.length * Buffer.byteLength(title + texts);
+  return Buffer.byteLength(title) + textBytesOf(post) + services.length * Buffer.byteLength(title + texts);
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   whole,
 } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
@@ -163,7 +163,7 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
         secret: null,
         async change(calls, _secret, keep) {
           const { key, body, params, headers } = request;
-          const putOwnerIncident: OwnersWordsStore['putOwnerIncident'] = (incident, at) => {
+          const putOwnerIncident: PostStore['putOwnerIncident'] = (incident, at) => {
             const { updates, ...stored } = { ...incident, revision: incident.revision + 1, updatedAt: at };
             // The texts are stored once: a repeated request reads them.
             keep(JSON.stringify({ ...stored, updates: updates.length }));

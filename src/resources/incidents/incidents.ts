@@ -7,7 +7,7 @@ import {
   textBytesOf,
   withUpdate,
 } from '../../domain/incident/owner-incident.ts';
-import type { OwnersWordsStore, RevisionOutcome } from '../../store/ports/owners-words.ts';
+import type { PostStore, RevisionOutcome } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, type Refused, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
@@ -23,7 +23,7 @@ import {
 /** The dependencies of changes of incidents. */
 export interface IncidentContext {
   readonly registry: Pick<
-    OwnersWordsStore,
+    PostStore,
     'addOwnerIncident' | 'ownerIncidentsOf' | 'findOwnerIncident' | 'putOwnerIncident' | 'removeOwnerIncident'
   > &
     SubjectStore;

@@ -4,7 +4,7 @@ import { readTimezone } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { OWNER_MAINTENANCE_BOUNDS } from '../../domain/incident/owner-maintenance.ts';
 import { momentOf, occurs, readRule } from '../../domain/incident/recurrence.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import type { NewOwnerMaintenance } from '../../store/ports/owners-words.ts';
+import type { NewOwnerMaintenance } from '../../store/ports/posts.ts';
 import { accept, type Outcome, refuse } from '../kit/change.ts';
 import { findSubjects, nameSubjects, type Subjects } from '../kit/post-subjects.ts';
 import { readPostText, readPostTitle } from '../kit/post-text.ts';

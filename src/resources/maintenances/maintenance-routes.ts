@@ -6,7 +6,7 @@ import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
@@ -158,7 +158,7 @@ function occurrenceRoute(
         secret: null,
         async change(calls, _secret, keep) {
           const { key, body, params, headers } = request;
-          const putOwnerMaintenance: OwnersWordsStore['putOwnerMaintenance'] = (maintenance, at) => {
+          const putOwnerMaintenance: PostStore['putOwnerMaintenance'] = (maintenance, at) => {
             keep(JSON.stringify({ ...maintenance, revision: maintenance.revision + 1 }));
             return calls.putOwnerMaintenance(maintenance, at);
           };

@@ -11,7 +11,7 @@ import {
   withOccurrence,
 } from '../../domain/incident/owner-maintenance.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
@@ -26,7 +26,7 @@ import {
 /** The dependencies of changes of maintenances. */
 export interface MaintenanceContext {
   readonly registry: Pick<
-    OwnersWordsStore,
+    PostStore,
     'addOwnerMaintenance' | 'ownerMaintenancesOf' | 'findOwnerMaintenance' | 'putOwnerMaintenance'
   > &
     SubjectStore;

@@ -8,12 +8,12 @@ import type { Role } from '../../domain/role.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 import type { AlertSchema } from './alert-schema.ts';
-import type { OwnersWordsSchema } from './owners-words-schema.ts';
+import type { PostSchema } from './post-schema.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
 import type { SubscriptionSchema } from './subscription-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSchema, SubscriptionSchema {
+export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, SubscriptionSchema {
   /**
    * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
    * verified.

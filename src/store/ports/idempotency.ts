@@ -3,8 +3,8 @@ import type { ContentStore } from './account-content.ts';
 import type { AlertStore, RuleStore } from './alerts.ts';
 import type { ChannelStore, MessageStore } from './channels.ts';
 import type { KeyStore } from './keys.ts';
-import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
+import type { PostStore } from './posts.ts';
 import type { ServiceStore } from './services.ts';
 import type { PageStore } from './status-pages.ts';
 import type { WebhookStore } from './webhooks.ts';
@@ -40,10 +40,7 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<KeyStore, 'createKey'> &
   Pick<PageStore, 'addPage' | 'provePageDomain'> &
   Pick<WebhookStore, 'addWebhook'> &
-  Pick<
-    OwnersWordsStore,
-    'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance' | 'putOwnerMaintenance'
-  > &
+  Pick<PostStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance' | 'putOwnerMaintenance'> &
   Pick<ChannelStore, 'addChannel'> &
   Pick<MessageStore, 'addMessage' | 'replayMessage'> &
   Pick<RuleStore, 'addRule'> &

@@ -16,9 +16,9 @@ import type { InvitationStore } from './invitations.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './lease.ts';
 import type { MemberStore } from './members.ts';
-import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PeopleStore } from './people.ts';
+import type { PostStore } from './posts.ts';
 import type { RetentionStore } from './retention.ts';
 import type { ServiceStore } from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
@@ -42,7 +42,7 @@ export interface Registry
     IncidentStore,
     RetentionStore,
     VendorStore,
-    OwnersWordsStore,
+    PostStore,
     HeartbeatStore,
     InboxStore,
     AccountStore,

@@ -13,7 +13,7 @@ import {
   type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
-import { forgetOwnersWords } from './pages/owner-maintenance-rows.ts';
+import { forgetPosts } from './pages/owner-maintenance-rows.ts';
 import { forgetHeartbeats } from './services/heartbeat-rows.ts';
 import {
   findOwned,
@@ -294,7 +294,7 @@ export async function proveDomain(
     await refuseBeyondLimit(store, accountId, limits);
     // The new owner must neither see nor publish the reports of the former owner.
     await forgetHeartbeats(store, row.id);
-    await forgetOwnersWords(store, row.id);
+    await forgetPosts(store, row.id);
   }
   const slug = await slugFor(store, domain, true, row);
   const service = await updateService(store, row, {

@@ -27,9 +27,9 @@ import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from '../../store/ports/sign-in.ts';
@@ -61,7 +61,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     HeartbeatStore &
     WebhookStore &
     PageStore &
-    OwnersWordsStore &
+    PostStore &
     ChannelStore &
     MessageStore &
     RuleStore &

@@ -11,7 +11,7 @@ import { incidentChanges, updateIncident } from '../../resources/incidents/incid
 import type { Subjects } from '../../resources/kit/post-subjects.ts';
 import type { Language } from '../language/language.ts';
 import { incidentPath } from '../parts/incidents.ts';
-import { viewSaid } from '../parts/owners-words.ts';
+import { viewPost } from '../parts/posts.ts';
 import {
   type DashboardSources,
   memberOf,
@@ -32,12 +32,12 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
   return postPages(show, sources, {
     path: '/dashboard/incidents',
     ...{ changes: incidentChanges, context },
-    words: ({ texts: { said, dashboard } }) => ({
-      title: said.incidents,
-      lead: said.incidentsLead,
-      none: said.noIncidents,
-      create: said.newIncident,
-      publish: said.publish,
+    words: ({ texts: { posts, dashboard } }) => ({
+      title: posts.incidents,
+      lead: posts.incidentsLead,
+      none: posts.noIncidents,
+      create: posts.newIncident,
+      publish: posts.publish,
       remove: dashboard.remove,
     }),
     async list(accountId) {
@@ -104,10 +104,10 @@ async function viewIncident(
   path: string | null,
 ): Promise<PostCard> {
   const { texts } = language;
-  const view = await viewSaid(incident, now, language, path);
+  const view = await viewPost(incident, now, language, path);
   const text = { name: 'text', input: 'area', maxLength: textCharacters } as const;
   const update: readonly PostField[] = [
-    { ...text, label: texts.said.update, required: true, rows: 3, value: '' },
+    { ...text, label: texts.posts.update, required: true, rows: 3, value: '' },
     statusField(incident.status, language),
   ];
   const explain: readonly PostField[] = [
@@ -119,7 +119,7 @@ async function viewIncident(
     look: view.look,
     facts: [`${view.severity} · `, ...view.began, `, ${view.lasted}`],
     text: '',
-    said: view,
+    post: view,
     forms: [
       { action: 'update', fields: update },
       ...(view.isOpen ? [] : [{ action: 'explain', fields: explain }]),
@@ -133,7 +133,7 @@ function incidentFields(incident: OwnerIncident | null, language: Language): rea
   const { texts } = language;
   const title: PostField = {
     name: 'title',
-    label: texts.said.title,
+    label: texts.posts.title,
     input: 'text',
     required: true,
     maxLength: titleCharacters,
@@ -141,7 +141,7 @@ function incidentFields(incident: OwnerIncident | null, language: Language): rea
   };
   const severity: PostField = {
     name: 'severity',
-    label: texts.said.severity,
+    label: texts.posts.severity,
     input: 'choice',
     choices: OWNER_SEVERITIES.map((value) => ({ value, text: texts.severity[value] })),
     value: incident?.severity ?? 'minor',
@@ -151,7 +151,7 @@ function incidentFields(incident: OwnerIncident | null, language: Language): rea
     title,
     {
       name: 'text',
-      label: texts.said.text,
+      label: texts.posts.text,
       input: 'area',
       required: true,
       rows: 6,
@@ -160,11 +160,11 @@ function incidentFields(incident: OwnerIncident | null, language: Language): rea
     },
     severity,
     statusField('investigating', language),
-    { name: 'started_at', label: texts.said.started, input: 'time', value: '' },
+    { name: 'started_at', label: texts.posts.started, input: 'time', value: '' },
   ];
 }
 
 function statusField(value: string, { texts }: Language): PostField {
   const choices = INCIDENT_STATUSES.map((one) => ({ value: one, text: texts.incidentStatus[one] }));
-  return { name: 'status', label: texts.said.status, input: 'choice', choices, value };
+  return { name: 'status', label: texts.posts.status, input: 'choice', choices, value };
 }

@@ -9,9 +9,9 @@ import { wallOf } from '../../domain/incident/recurrence.ts';
 import type { Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { changeOccurrence, maintenanceChanges } from '../../resources/maintenances/maintenances.ts';
-import { nextOccurrences } from '../../view/owners-words.ts';
+import { nextOccurrences } from '../../view/next-occurrences.ts';
 import type { Language } from '../language/language.ts';
-import { ownerTextMarkup } from '../parts/owners-words.ts';
+import { ownerTextMarkup } from '../parts/posts.ts';
 import {
   type DashboardSources,
   type FormFields,
@@ -38,13 +38,13 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
   return postPages(show, sources, {
     path: '/dashboard/maintenances',
     ...{ changes: maintenanceChanges, context },
-    words: ({ texts: { said } }) => ({
-      title: said.maintenances,
-      lead: said.maintenancesLead,
-      none: said.noMaintenances,
-      create: said.newMaintenance,
-      publish: said.announce,
-      remove: said.withdraw,
+    words: ({ texts: { posts } }) => ({
+      title: posts.maintenances,
+      lead: posts.maintenancesLead,
+      none: posts.noMaintenances,
+      create: posts.newMaintenance,
+      publish: posts.announce,
+      remove: posts.withdraw,
     }),
     async list(accountId) {
       const all = await registry.ownerMaintenancesOf(accountId);
@@ -108,24 +108,24 @@ async function viewMaintenance(
   ].join(' · ');
   const span = next === null ? [] : [...texts.page.from(time(next.startsAt), time(next.endsAt)), ' · '];
   const running = [
-    { action: 'end', text: texts.said.endNow },
-    { action: 'extend', text: texts.said.extend },
+    { action: 'end', text: texts.posts.endNow },
+    { action: 'extend', text: texts.posts.extend },
   ];
   const ahead = maintenance.recurrence !== null && next !== null;
   return {
     title: maintenance.title,
-    state: next === null ? texts.said.over : isRunning ? texts.said.runs : texts.said.planned,
+    state: next === null ? texts.posts.over : isRunning ? texts.posts.runs : texts.posts.planned,
     look: 'unknown',
     facts: [...span, facts],
     text: await ownerTextMarkup(maintenance.markdown),
-    said: null,
+    post: null,
     forms: [],
-    buttons: isRunning ? running : ahead ? [{ action: 'skip', text: texts.said.skip }] : [],
+    buttons: isRunning ? running : ahead ? [{ action: 'skip', text: texts.posts.skip }] : [],
   };
 }
 
 function maintenanceFields(maintenance: OwnerMaintenance | null, { texts }: Language): readonly PostField[] {
-  const { said: w } = texts;
+  const { posts: w } = texts;
   return [
     {
       name: 'title',

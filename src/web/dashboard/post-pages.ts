@@ -10,7 +10,7 @@ import type { Revised } from '../../resources/kit/define-resource.ts';
 import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/post-subjects.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import type { Language } from '../language/language.ts';
-import { ownerTextMarkup, type viewSaid } from '../parts/owners-words.ts';
+import { ownerTextMarkup, type viewPost } from '../parts/posts.ts';
 import {
   type DashboardSources,
   type FormFields,
@@ -53,7 +53,7 @@ export interface PostCard {
   /** HTML; empty: it has no text of its own. */
   readonly text: string;
   /** The timeline; null: it has none. */
-  readonly said: Awaited<ReturnType<typeof viewSaid>> | null;
+  readonly post: Awaited<ReturnType<typeof viewPost>> | null;
   /** Forms with fields, and buttons, by the names of their actions. */
   readonly forms: readonly { readonly action: string; readonly fields: readonly PostField[] }[];
   readonly buttons: readonly { readonly action: string; readonly text: string }[];
@@ -116,7 +116,7 @@ export function postPages<Post extends PostSubject, Document, Context>(
       subjects: Object.values(nameSubjects(owned, post)).flat().join(', '),
     }));
     return show(
-      './dashboard-said',
+      './dashboard-posts',
       {
         ...(await common(session, refused)),
         title: kind.words(language).title,
@@ -138,7 +138,7 @@ export function postPages<Post extends PostSubject, Document, Context>(
     const owned = await readSubjects(sources.registry, session.accountId);
     const chosen = subjectFields(owned, post);
     return show(
-      './dashboard-said-one',
+      './dashboard-post',
       {
         ...(await common(session, refused)),
         title: post.title,

@@ -16,7 +16,7 @@ import { englishIncidents } from './english-incidents.ts';
 import { englishMaintenance } from './english-maintenance.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
-import { englishSaid } from './english-said.ts';
+import { englishPosts } from './english-posts.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -197,7 +197,7 @@ export const english = {
   alerts: englishAlerts,
   dashboard: englishDashboard,
   members: englishMembers,
-  said: englishSaid,
+  posts: englishPosts,
   subscribe: englishSubscribe,
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */

@@ -11,7 +11,7 @@ import { germanIncidents } from './german-incidents.ts';
 import { germanMaintenance } from './german-maintenance.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
-import { germanSaid } from './german-said.ts';
+import { germanPosts } from './german-posts.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -202,7 +202,7 @@ export const german: Texts = {
   alerts: germanAlerts,
   dashboard: germanDashboard,
   members: germanMembers,
-  said: germanSaid,
+  posts: germanPosts,
   subscribe: germanSubscribe,
   pageEditor: germanPageEditor,
   /** The texts of the page of one service. */

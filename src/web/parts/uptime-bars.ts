@@ -1,7 +1,7 @@
 /** The past of services as bars with their uptime: the last 90 days on status pages, the last 24 hours on the dashboard. */
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
@@ -30,7 +30,7 @@ type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: num
 /** Sources of the bars. */
 export interface UptimeBarSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
+  readonly registry: Pick<PostStore, 'announcedWindows'>;
   readonly beginHistory: BeginHistory;
   readonly now: () => number;
 }

@@ -7,7 +7,7 @@ import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { inLanguage, stateWord, viewPageIncident } from '../parts/incidents.ts';
-import { cutTimeline, textsOf } from '../parts/owners-words.ts';
+import { cutTimeline, textsOf } from '../parts/posts.ts';
 import { axisOf } from './incident-axis.ts';
 
 /** What the page shows of an incident. */
@@ -20,7 +20,7 @@ export interface IncidentKnowledge extends Trouble {
   /** Whether the vendor's status page of the service is read. */
   readonly hasVendor: boolean;
   /** What the owner has written, if it is the owner's incident: with its markup. */
-  readonly said: OwnerIncident | null;
+  readonly post: OwnerIncident | null;
   /** Number of entries before those that are shown. */
   readonly offset: number;
   readonly now: number;
@@ -79,13 +79,13 @@ function findingsOf(known: IncidentKnowledge, { texts, formats }: Language): rea
 
 /** The entries of the incident and its companions that are shown, newest first; each says who speaks if there are several. */
 function timelineOf(
-  { incident, companions, said, offset: start }: IncidentKnowledge,
+  { incident, companions, post, offset: start }: IncidentKnowledge,
   offset: (at: number) => string,
   { texts }: Language,
 ) {
   const all = [incident, ...companions].map((one) => inLanguage(one, { texts }));
   const hasVoices = new Set(all.map(({ source }) => source)).size > 1;
-  const words = said === null ? null : textsOf(said, { texts });
+  const words = post === null ? null : textsOf(post, { texts });
   const entries = all
     .flatMap((one): Entry[] =>
       one === all[0] && words !== null

@@ -9,7 +9,7 @@ import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -20,7 +20,7 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
-import { ownerTextMarkup } from '../parts/owners-words.ts';
+import { ownerTextMarkup } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisWindow } from './incident-axis.ts';
 import { viewIncidentPage } from './incident-page-view.ts';
@@ -32,7 +32,7 @@ export interface IncidentPageSources
     'directory' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
   > {
   readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside' | 'incidentsSince'> &
-    Pick<OwnersWordsStore, 'findOwnerIncident'>;
+    Pick<PostStore, 'findOwnerIncident'>;
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;
 }
@@ -64,7 +64,7 @@ export function incidentPage(
   const checksOf = (service: Service, window: Window) =>
     beginHistory()(() => samples.query({ serviceId: service.id, ...window }));
 
-  const saidOf = async ({ id, source }: Incident, { accountId }: Service) => {
+  const postOf = async ({ id, source }: Incident, { accountId }: Service) => {
     const number = readOwnerIncidentId(id.replace(/-\d+$/, ''));
     if (source !== 'owner' || number === null || accountId === null) return null;
     return await registry.findOwnerIncident(accountId, number);
@@ -92,15 +92,15 @@ export function incidentPage(
       const at = now();
       const trouble = await troubleOf(incident, at);
       const window = axisWindow(trouble, intervalOf(service, intervalMs), at);
-      const [buckets, { older, newer }, said] = await Promise.all([
+      const [buckets, { older, newer }, post] = await Promise.all([
         checksOf(service, window),
         registry.incidentsBeside(incident),
-        saidOf(incident, service),
+        postOf(incident, service),
       ]);
       const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
       const hasVendor = vendorOf(service) !== null;
       const view = viewIncidentPage(
-        { ...trouble, page, window, buckets, hasVendor, said, offset, now: at },
+        { ...trouble, page, window, buckets, hasVendor, post, offset, now: at },
         language,
       );
       const { title, path, timeline, description, isOpen } = view.incident;

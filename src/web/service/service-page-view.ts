@@ -75,7 +75,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
   };
   const quarter = daysOf['90d'];
   const knownDays = countKnownDays(year);
-  const said = known.incidents.filter(
+  const posts = known.incidents.filter(
     ({ source, status, severity }) =>
       source === 'owner' && status !== 'resolved' && severity !== 'maintenance',
   );
@@ -88,7 +88,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     shape: STATUS_SHAPES[current.status],
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
     answer: describeAnswer(
-      { ...service, staleSince: known.staleSince, reported: worstReported(said) },
+      { ...service, staleSince: known.staleSince, reported: worstReported(posts) },
       current,
       language,
     ),
@@ -146,7 +146,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
             label: texts.page.calendarLabel(percentOf(year)),
             months: monthRows(year, intervalMs, language),
           },
-    said: said.map((incident) => viewPageIncident(incident, page, now, language)),
+    posts: posts.map((incident) => viewPageIncident(incident, page, now, language)),
     calendarFile: `/status/${page}/calendar.ics`,
     calendarFeed: `${known.siteUrl.replace(/^https?/, 'webcal')}/status/${page}/calendar.ics`,
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),

@@ -12,7 +12,7 @@ import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
-import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
 import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
@@ -52,7 +52,7 @@ const FAILING_LOOKED_AT = 100;
 export interface ServicePageSources extends SiteSources {
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
     Pick<VendorStore, 'listMaintenances'> &
-    Pick<OwnersWordsStore, 'announcedWindows'> &
+    Pick<PostStore, 'announcedWindows'> &
     Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;

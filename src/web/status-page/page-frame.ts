@@ -46,7 +46,7 @@ export function framePage(request: HttpRequest, siteUrl: string, page: OwnedPage
 }
 
 /** The part of a page that shows one incident of the owner. */
-export function saidPart({ id }: { readonly id: number }): string {
+export function postPart({ id }: { readonly id: number }): string {
   return `incidents/${ownerIncidentId(id)}`;
 }
 

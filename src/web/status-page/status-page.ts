@@ -37,11 +37,11 @@ import {
   webAddress,
 } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
-import { cutTimeline, textsOf, viewSaid, viewShortText } from '../parts/owners-words.ts';
+import { cutTimeline, textsOf, viewPost, viewShortText } from '../parts/posts.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import type { RenderPage, ViewSources } from '../parts/views.ts';
 import { brandStyle } from './brand-style.ts';
-import { framePage, saidPart } from './page-frame.ts';
+import { framePage, postPart } from './page-frame.ts';
 import { describePage } from './page-headline.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
 
@@ -60,7 +60,7 @@ const MAX_INCIDENTS_SHOWN = 10;
 /** Maximum number of running incidents on the first page; the filter shows the others. */
 const MAX_RUNNING_SHOWN = 50;
 /** How long a resolved incident of the owner is shown first, milliseconds. */
-const SAID_FOR_MS = 7 * DAY_MS;
+const POSTED_FOR_MS = 7 * DAY_MS;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
 const QUERY = {
@@ -139,32 +139,32 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       }),
     ]);
     const shown = found.slice(0, MAX_INCIDENTS_SHOWN);
-    const said = look.said.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - SAID_FOR_MS);
-    const isSaid = ({ source, id }: Incident) =>
-      source === 'owner' && said.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
+    const posts = look.posts.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - POSTED_FOR_MS);
+    const isPosted = ({ source, id }: Incident) =>
+      source === 'owner' && posts.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
     const view = (incidents: readonly Incident[]) =>
-      incidents.flatMap((incident) => (isSaid(incident) ? [] : showIncident(incident, look, language)));
+      incidents.flatMap((incident) => (isPosted(incident) ? [] : showIncident(incident, look, language)));
     const open = view(running);
     const viewed = await Promise.all(
-      said.map((one) => {
-        const path = pathFor(request, page.slug, saidPart(one));
-        return viewSaid(one, look.at, language, path);
+      posts.map((one) => {
+        const path = pathFor(request, page.slug, postPart(one));
+        return viewPost(one, look.at, language, path);
       }),
     );
     const current = [
       {
         id: 'open',
         heading: texts.statusPage.runningIncidents,
-        said: viewed.filter(({ isOpen }) => isOpen),
+        posts: viewed.filter(({ isOpen }) => isOpen),
         incidents: open,
       },
       {
         id: 'resolved',
         heading: texts.statusPage.recentlyResolved,
-        said: viewed.filter(({ isOpen }) => !isOpen),
+        posts: viewed.filter(({ isOpen }) => !isOpen),
         incidents: [],
       },
-    ].filter(({ said, incidents }) => said.length + incidents.length > 0);
+    ].filter(({ posts, incidents }) => posts.length + incidents.length > 0);
     const days = groupByDay(view(shown)).map(({ at, incidents }) => ({ day: formats.day(at), incidents }));
     const link = (start: number) => {
       const query = new URLSearchParams({
@@ -267,43 +267,43 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   /** The page of an incident that the owner has written, with all its texts. */
-  const showSaid = async (request: HttpRequest): Promise<HttpResponse> => {
+  const showPost = async (request: HttpRequest): Promise<HttpResponse> => {
     const language = chooseLanguage(request);
     const { id = '', slug = '' } = request.params;
     const { offset } = readParameters(request.query, SAID_QUERY);
     const look = await readPageView(request, sources);
     if (look === null) return await showUnread(request, slug, language);
     const { page } = look;
-    const said = await findSaid(look, id);
-    if (said === null)
+    const post = await findPost(look, id);
+    if (post === null)
       throw new HttpError('incident_not_found', `${page.title} has no incident "${id.slice(0, 100)}".`);
-    const part = saidPart(said);
+    const part = postPart(post);
     const redirect = redirectToDomain(request, siteUrl, page, part);
     if (redirect !== null) return redirect;
     const path = pathFor(request, page.slug, part);
     const { shown, next } = cutTimeline(
-      textsOf(said, language).map((text) => ({ ...text, text: text.markdown })),
+      textsOf(post, language).map((text) => ({ ...text, text: text.markdown })),
       offset,
     );
     const answer = render('./status-page-incident', {
       ...framePage(request, siteUrl, page, language),
-      title: `${said.title}: ${page.title}`,
+      title: `${post.title}: ${page.title}`,
       canonical: pageUrl(siteUrl, page, part),
       back: pathFor(request, page.slug),
       names: look.services
-        .filter(({ service }) => said.services.includes(service.id))
+        .filter(({ service }) => post.services.includes(service.id))
         .map(({ service }) => fullName(service)),
-      said: await viewSaid(said, look.at, language, null, shown),
+      post: await viewPost(post, look.at, language, null, shown),
       newest: offset === 0 ? null : path,
       rest: next === null ? null : `${path}?offset=${next}`,
     });
     return keepPrivate(page, answer);
   };
 
-  const findSaid = async ({ page, services }: PageView, id: string) => {
-    const said = await pages.findOwnerIncident(page.accountId, readOwnerIncidentId(id) ?? 0);
+  const findPost = async ({ page, services }: PageView, id: string) => {
+    const post = await pages.findOwnerIncident(page.accountId, readOwnerIncidentId(id) ?? 0);
     const isHere = (serviceId: number) => services.some(({ service }) => service.id === serviceId);
-    return said !== null && (said.pages.includes(page.id) || said.services.some(isHere)) ? said : null;
+    return post !== null && (post.pages.includes(page.id) || post.services.some(isHere)) ? post : null;
   };
 
   const showIncident = (incident: Incident, { at }: PageView, { texts, formats }: ChosenLanguage) => {
@@ -380,7 +380,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   return [
     { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
     unlockRoute(render, sources),
-    { path: '/p/:slug/incidents/:id', bucket: 'pages', access: 'everyone', handle: showSaid },
+    { path: '/p/:slug/incidents/:id', bucket: 'pages', access: 'everyone', handle: showPost },
     { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
     pictureRoute('logo'),
     pictureRoute('favicon'),

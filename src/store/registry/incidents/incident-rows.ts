@@ -43,11 +43,11 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     if (row === undefined) return null;
     const number = row.by_owner === 1 ? readOwnerIncidentId(row.id.replace(/-\d+$/, '')) : null;
     if (number === null) return toIncident(row);
-    const said = await queries.first(
+    const post = await queries.first(
       kysely.selectFrom('owner_incidents').selectAll().where('id', '=', number),
     );
-    if (said === undefined) return toIncident(row);
-    return asServiceIncident(await readWhole(store, said), row.service_id, row.source_url);
+    if (post === undefined) return toIncident(row);
+    return asServiceIncident(await readWhole(store, post), row.service_id, row.source_url);
   }),
   incidentsSince: read(async ({ kysely, queries }, serviceId, from, until) => {
     let found = kysely

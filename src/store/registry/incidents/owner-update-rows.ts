@@ -52,11 +52,11 @@ export async function readShort(
   );
   const byIncident = Map.groupBy(found, ({ incident_id }) => incident_id);
   return rows.map((row) => {
-    const { postMortem, ...said } = toOwnerIncident(row);
+    const { postMortem, ...incident } = toOwnerIncident(row);
     const newest = byIncident.get(row.id) ?? [];
     const earlier = (newest[0]?.place ?? 1) - 1;
     return {
-      ...said,
+      ...incident,
       postMortem: postMortem === null ? null : shortText(postMortem),
       updates: newest.map(({ incident_id: _, place: __, ...update }) => shortText(update)),
       ...(earlier === 0 ? {} : { earlier }),

@@ -34,22 +34,22 @@ export async function putMaintenances(
   const refused: RefusedContent[] = [];
   const pages = new Map((await pagesOf(registry, accountId)).map(({ slug, id }) => [slug, id]));
   const present = new Map((await ownerMaintenancesOf(registry, accountId)).map((one) => [one.id, one]));
-  const put = async ({ key: _, id, ...said }: WantedMaintenance): Promise<void> => {
+  const put = async ({ key: _, id, ...post }: WantedMaintenance): Promise<void> => {
     const find = (name: string, found: number | undefined) => {
       // A dry run does not add services and pages of other steps.
-      if (found === undefined && !dryRun) throw new Error(`${said.title} names ${name}, which is not there`);
+      if (found === undefined && !dryRun) throw new Error(`${post.title} names ${name}, which is not there`);
       return found ?? [];
     };
-    const services = said.services.flatMap((one) =>
+    const services = post.services.flatMap((one) =>
       typeof one === 'number' ? one : find(one, ids.get(one)),
     );
-    const named = { services, pages: said.pages.flatMap((slug) => find(slug, pages.get(slug))) };
+    const named = { services, pages: post.pages.flatMap((slug) => find(slug, pages.get(slug))) };
     const before = id === null ? undefined : present.get(id);
     if (before === undefined) {
-      await addOwnerMaintenance(registry, { ...said, ...named, accountId, siteUrl, now });
+      await addOwnerMaintenance(registry, { ...post, ...named, accountId, siteUrl, now });
       return;
     }
-    const changed = { ...before, ...said, ...named, changes: keptChanges(before, said) };
+    const changed = { ...before, ...post, ...named, changes: keptChanges(before, post) };
     await putOwnerMaintenance(registry, changed, now);
   };
   for (const one of wanted) await noteRefusal(refused, { type: 'maintenance', key: one.key }, () => put(one));

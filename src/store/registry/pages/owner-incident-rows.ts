@@ -11,31 +11,31 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema } from '../../database/schema.ts';
-import type { NewOwnerIncident, OwnersWordsStore, PageWordsQuery } from '../../ports/owners-words.ts';
+import type { NewOwnerIncident, PagePostsQuery, PostStore } from '../../ports/posts.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
-import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
+import { ownedAmong, tellPagesOfIncident } from './page-posts.ts';
 import { refuseLongPost } from './post-bytes.ts';
 
 /** Maximum number of incidents that a page shows. */
 const MAX_ON_PAGE = 20;
 
 type IncidentCalls = Pick<
-  OwnersWordsStore,
+  PostStore,
   | 'addOwnerIncident'
   | 'ownerIncidentsOf'
   | 'findOwnerIncident'
   | 'putOwnerIncident'
   | 'removeOwnerIncident'
-  | 'incidentsSaidOn'
+  | 'incidentsPostedOn'
 >;
 
 /** Incidents of owners. */
 export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
   addOwnerIncident: write(async (store, incident) => {
     const { kysely, queries } = store;
-    const { accountId, now, siteUrl, ...said } = incident;
+    const { accountId, now, siteUrl, ...post } = incident;
     const counted = kysely
       .selectFrom('owner_incidents')
       .select((eb) => eb.fn.countAll<number>().as('total'))
@@ -43,20 +43,20 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     const max = OWNER_INCIDENT_BOUNDS.perAccount;
     if (((await queries.first(counted))?.total ?? 0) >= max)
       throw new RegistryError('account_limit', { code: 'too_many_incidents', max });
-    const bytes = incidentBytesOf({ ...said, postMortem: null });
+    const bytes = incidentBytesOf({ ...post, postMortem: null });
     await refuseLongPost(store, accountId, 0, bytes);
     const row = await queries.first(
       kysely
         .insertInto('owner_incidents')
         .values({
-          ...toColumns({ ...said, postMortem: null }),
+          ...toColumns({ ...post, postMortem: null }),
           ...{ account_id: accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
           text_bytes: bytes,
         })
         .returningAll(),
     );
     if (row === undefined) throw new Error('the incident was not written');
-    await addUpdates(store, row.id, 0, said.updates);
+    await addUpdates(store, row.id, 0, post.updates);
     const made = await readWhole(store, row);
     await showOnServices(store, made, row.site_url, now, true);
     await tellPagesOfIncident(store, null, made, row.site_url, now, true);
@@ -71,7 +71,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
   }),
   putOwnerIncident: write(async (store, incident, now) => {
     const { kysely, queries } = store;
-    const { id, accountId, revision, createdAt: _, updatedAt: __, ...said } = incident;
+    const { id, accountId, revision, createdAt: _, updatedAt: __, ...post } = incident;
     const row = await findRow(store, accountId, id);
     if (row === undefined) return 'missing';
     if (row.revision !== revision) return 'stale';
@@ -80,7 +80,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     await queries.run(
       kysely
         .updateTable('owner_incidents')
-        .set({ ...toColumns(said), text_bytes: bytes, revision: revision + 1, updated_at: now })
+        .set({ ...toColumns(post), text_bytes: bytes, revision: revision + 1, updated_at: now })
         .where('id', '=', id),
     );
     const stored = await countUpdates(store, id);
@@ -100,7 +100,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     await store.queries.run(store.kysely.deleteFrom('owner_incidents').where('id', '=', id));
     return 'changed';
   }),
-  incidentsSaidOn: read(async (store, query) => {
+  incidentsPostedOn: read(async (store, query) => {
     const { kysely, queries } = store;
     // Texts are read of those alone that are shown.
     const all = await queries.all(
@@ -125,7 +125,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
 /** Whether an incident or a maintenance concerns a page or services on it. */
 export function concerns(
   { services, pages }: Pick<OwnerIncident, 'services' | 'pages'>,
-  { pageId, serviceIds }: PageWordsQuery,
+  { pageId, serviceIds }: PagePostsQuery,
 ): boolean {
   return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
 }
@@ -133,14 +133,14 @@ export function concerns(
 /** Writes the incident into the lists of its services. `now`: when it is recorded; `hasNews`: an update was added. */
 async function showOnServices(
   store: RegistryStore,
-  said: OwnerIncident,
+  post: OwnerIncident,
   siteUrl: string,
   now: number,
   hasNews: boolean,
 ): Promise<void> {
-  for (const { id, slug } of await ownedAmong(store, said.accountId, said.services)) {
-    const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(said.id)}-${id}`;
-    await addAlertEvents(store, await writeIncident(store, asServiceIncident(said, id, url), now, hasNews));
+  for (const { id, slug } of await ownedAmong(store, post.accountId, post.services)) {
+    const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(post.id)}-${id}`;
+    await addAlertEvents(store, await writeIncident(store, asServiceIncident(post, id, url), now, hasNews));
   }
 }
 
@@ -172,18 +172,18 @@ async function findRow({ kysely, queries }: RegistryStore, accountId: number, id
 }
 
 function toColumns(
-  said: Omit<NewOwnerIncident, 'accountId' | 'siteUrl' | 'now'> & Pick<OwnerIncident, 'postMortem'>,
+  post: Omit<NewOwnerIncident, 'accountId' | 'siteUrl' | 'now'> & Pick<OwnerIncident, 'postMortem'>,
 ) {
   return {
-    title: said.title,
-    severity: said.severity,
-    status: said.status,
-    started_at: said.startedAt,
-    resolved_at: said.resolvedAt,
-    services: JSON.stringify(said.services),
-    pages: JSON.stringify(said.pages),
+    title: post.title,
+    severity: post.severity,
+    status: post.status,
+    started_at: post.startedAt,
+    resolved_at: post.resolvedAt,
+    services: JSON.stringify(post.services),
+    pages: JSON.stringify(post.pages),
     // Updates have a table of their own.
     updates: '[]',
-    post_mortem: said.postMortem === null ? null : JSON.stringify(said.postMortem),
+    post_mortem: post.postMortem === null ? null : JSON.stringify(post.postMortem),
   };
 }

@@ -19,16 +19,12 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import {
-  MAX_ANNOUNCED_WINDOWS,
-  type NewOwnerMaintenance,
-  type OwnersWordsStore,
-} from '../../ports/owners-words.ts';
+import { MAX_ANNOUNCED_WINDOWS, type NewOwnerMaintenance, type PostStore } from '../../ports/posts.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';
 import { concerns } from './owner-incident-rows.ts';
-import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-words.ts';
+import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-posts.ts';
 import { refuseLongPost } from './post-bytes.ts';
 
 /** How long calendars still list a withdrawn maintenance, milliseconds. */
@@ -53,13 +49,13 @@ const FORGET_WITHDRAWN = statement(
 );
 
 type MaintenanceCalls = Pick<
-  OwnersWordsStore,
+  PostStore,
   | 'addOwnerMaintenance'
   | 'ownerMaintenancesOf'
   | 'findOwnerMaintenance'
   | 'putOwnerMaintenance'
-  | 'maintenancesSaidOn'
-  | 'maintenancesSaidOf'
+  | 'maintenancesPostedOn'
+  | 'maintenancesPostedOf'
   | 'announcedWindows'
 >;
 
@@ -72,20 +68,20 @@ export const OWNER_MAINTENANCE_CALLS: Calls<MaintenanceCalls> = {
     return row === undefined || row.cancelled_at !== null ? null : toOwnerMaintenance(row);
   }),
   putOwnerMaintenance: write(putOwnerMaintenance),
-  maintenancesSaidOn: read(async (store, query, now) => {
+  maintenancesPostedOn: read(async (store, query, now) => {
     const rows = await store.queries.all(shown(store, now).where('account_id', '=', query.accountId));
-    return rows.map(toOwnerMaintenance).filter((said) => concerns(said, query));
+    return rows.map(toOwnerMaintenance).filter((post) => concerns(post, query));
   }),
-  maintenancesSaidOf: read(async (store, serviceId, now) => {
+  maintenancesPostedOf: read(async (store, serviceId, now) => {
     const { kysely, queries } = store;
     const owner = kysely.selectFrom('services').select('account_id').where('id', '=', serviceId);
     const rows = await queries.all(shown(store, now).where('account_id', '=', owner));
-    const said = rows.map(toOwnerMaintenance);
-    const [accountId] = said.map((one) => one.accountId);
+    const posts = rows.map(toOwnerMaintenance);
+    const [accountId] = posts.map((one) => one.accountId);
     if (accountId === undefined) return [];
     const pages = await readPages(store, accountId);
     const pageIds = new Set(pages.filter(({ services }) => services.includes(serviceId)).map(({ id }) => id));
-    return said.filter(
+    return posts.filter(
       (one) => one.services.includes(serviceId) || one.pages.some((pageId) => pageIds.has(pageId)),
     );
   }),
@@ -115,21 +111,21 @@ export const OWNER_MAINTENANCE_CALLS: Calls<MaintenanceCalls> = {
 /** Stores a maintenance inside the caller's transaction, as the port describes it. */
 export async function addOwnerMaintenance(
   store: RegistryStore,
-  { now, siteUrl, ...said }: NewOwnerMaintenance,
+  { now, siteUrl, ...post }: NewOwnerMaintenance,
 ): Promise<OwnerMaintenance> {
   const { kysely, queries } = store;
   const max = OWNER_MAINTENANCE_BOUNDS.perAccount;
-  if ((await ownerMaintenancesOf(store, said.accountId)).length >= max)
+  if ((await ownerMaintenancesOf(store, post.accountId)).length >= max)
     throw new RegistryError('account_limit', { code: 'too_many_maintenances', max });
-  await queries.run(FORGET_WITHDRAWN(said.accountId, now - SHOWN_CANCELLED_MS));
-  const bytes = maintenanceBytesOf(said, (await servicesOf(store, said)).length);
-  await refuseLongPost(store, said.accountId, 0, bytes);
+  await queries.run(FORGET_WITHDRAWN(post.accountId, now - SHOWN_CANCELLED_MS));
+  const bytes = maintenanceBytesOf(post, (await servicesOf(store, post)).length);
+  await refuseLongPost(store, post.accountId, 0, bytes);
   const row = await queries.first(
     kysely
       .insertInto('owner_maintenances')
       .values({
-        ...toColumns({ ...said, changes: [], cancelledAt: null }),
-        ...{ account_id: said.accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
+        ...toColumns({ ...post, changes: [], cancelledAt: null }),
+        ...{ account_id: post.accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
         text_bytes: bytes,
       })
       .returningAll(),
@@ -196,12 +192,12 @@ export async function tellPageMaintenances(store: RegistryStore, now: number): P
     ...(await store.queries.all(RECURRING_ON_PAGES(now))),
   ];
   for (const row of rows) {
-    const said = toOwnerMaintenance(row);
-    const isNew = (at: number) => at > from && at <= now && at >= said.createdAt;
-    for (const occurrence of await occurrencesOf(said, from, OCCURRENCES_TOLD)) {
+    const post = toOwnerMaintenance(row);
+    const isNew = (at: number) => at > from && at <= now && at >= post.createdAt;
+    for (const occurrence of await occurrencesOf(post, from, OCCURRENCES_TOLD)) {
       const { startsAt, endsAt } = occurrence;
-      if (isNew(startsAt)) await tellPhase(store, said, occurrence, row.site_url, 'running', startsAt);
-      if (isNew(endsAt)) await tellPhase(store, said, occurrence, row.site_url, 'ended', endsAt);
+      if (isNew(startsAt)) await tellPhase(store, post, occurrence, row.site_url, 'running', startsAt);
+      if (isNew(endsAt)) await tellPhase(store, post, occurrence, row.site_url, 'ended', endsAt);
     }
   }
 }
@@ -248,19 +244,19 @@ async function planOccurrences(
   isMonitor = false,
 ): Promise<void> {
   const { kysely, queries } = store;
-  const said = toOwnerMaintenance(row);
-  const occurrences = await occurrencesOf(said, now, OCCURRENCES_AHEAD);
+  const post = toOwnerMaintenance(row);
+  const occurrences = await occurrencesOf(post, now, OCCURRENCES_AHEAD);
   const wanted = new Map<string, Maintenance>();
-  for (const service of await servicesOf(store, said))
+  for (const service of await servicesOf(store, post))
     for (const occurrence of occurrences) {
-      const one = asMaintenance(said, occurrence, service, row.site_url, now);
+      const one = asMaintenance(post, occurrence, service, row.site_url, now);
       wanted.set(one.id, one);
     }
   const stored = await queries.all(
     kysely
       .selectFrom('maintenances')
       .selectAll()
-      .where('owner_id', '=', said.id)
+      .where('owner_id', '=', post.id)
       .where('phase', '<>', sql.lit('ended')),
   );
   const touched = new Set<number>();
@@ -305,24 +301,24 @@ async function servicesOf(
 }
 
 function asMaintenance(
-  said: OwnerMaintenance,
+  post: OwnerMaintenance,
   { startsAt, endsAt }: Occurrence,
   service: { readonly id: number; readonly slug: string },
   siteUrl: string,
   now: number,
 ): Maintenance {
   return {
-    id: occurrenceId(said.id, startsAt, service.id),
+    id: occurrenceId(post.id, startsAt, service.id),
     serviceId: service.id,
-    title: said.title,
-    description: said.plain,
+    title: post.title,
+    description: post.plain,
     startsAt,
     endsAt,
     reportedState: 'planned',
     phase: 'planned',
     sourceUrl: `${siteUrl}/status/${service.slug}`,
     updates: [],
-    ownerId: said.id,
+    ownerId: post.id,
     announcedAt: now,
   };
 }
@@ -333,8 +329,8 @@ const END_MAINTENANCES = statement(
    WHERE service_id = ? AND owner_id IS NOT NULL AND phase <> 'ended'`,
 );
 
-/** Removes what the former owner of a service said of it. */
-export async function forgetOwnersWords({ queries }: RegistryStore, serviceId: number): Promise<void> {
+/** Removes what the former owner of a service posted of it. */
+export async function forgetPosts({ queries }: RegistryStore, serviceId: number): Promise<void> {
   await queries.run(FORGET_INCIDENTS(serviceId));
   await queries.run(END_MAINTENANCES(serviceId));
 }
@@ -359,21 +355,21 @@ async function findRow({ kysely, queries }: RegistryStore, accountId: number, id
 }
 
 function toColumns(
-  said: Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now'> &
+  post: Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now'> &
     Pick<OwnerMaintenance, 'changes' | 'cancelledAt'>,
 ) {
   return {
-    title: said.title,
-    markdown: said.markdown,
-    plain: said.plain,
-    starts_at: said.startsAt,
-    duration_ms: said.durationMs,
-    time_zone: said.timeZone,
-    recurrence: said.recurrence,
-    services: JSON.stringify(said.services),
-    pages: JSON.stringify(said.pages),
-    changes: JSON.stringify(said.changes),
-    cancelled_at: said.cancelledAt,
+    title: post.title,
+    markdown: post.markdown,
+    plain: post.plain,
+    starts_at: post.startsAt,
+    duration_ms: post.durationMs,
+    time_zone: post.timeZone,
+    recurrence: post.recurrence,
+    services: JSON.stringify(post.services),
+    pages: JSON.stringify(post.pages),
+    changes: JSON.stringify(post.changes),
+    cancelled_at: post.cancelledAt,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The services and status pages that an owner's words concern. Subscribers of a page are told what is said of the page alone; where
+ * The services and status pages that an owner's posts concern. Subscribers of a page are told what is posted of the page alone; where
  * a service is on the page, the news of the service tell them.
  */
 import { eventsOfIncident, eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
@@ -28,7 +28,7 @@ interface PublicPage {
 }
 
 /**
- * The live pages of an account that everyone may see, with the services on them. What is said of a page for members alone is
+ * The live pages of an account that everyone may see, with the services on them. What is posted of a page for members alone is
  * told on that page alone, since services and their calendars are public.
  */
 export async function readPages(
@@ -71,17 +71,17 @@ export async function ownedAmong(
 export async function tellPagesOfIncident(
   store: RegistryStore,
   before: IncidentStatus | null,
-  said: OwnerIncident,
+  post: OwnerIncident,
   siteUrl: string,
   now: number,
   hasNews: boolean,
 ): Promise<void> {
-  if (said.pages.length === 0) return;
-  for (const { id, slug, services } of await readPages(store, said.accountId)) {
-    if (!said.pages.includes(id) || services.some((service) => said.services.includes(service))) continue;
+  if (post.pages.length === 0) return;
+  for (const { id, slug, services } of await readPages(store, post.accountId)) {
+    if (!post.pages.includes(id) || services.some((service) => post.services.includes(service))) continue;
     const incident = {
-      ...asServiceIncident(said, pageSubject(id), `${siteUrl}/p/${slug}`),
-      id: ownerIncidentId(said.id),
+      ...asServiceIncident(post, pageSubject(id), `${siteUrl}/p/${slug}`),
+      id: ownerIncidentId(post.id),
     };
     await addSubscriptionChanges(store, eventsOfIncident(before, incident, now, hasNews));
   }
@@ -91,39 +91,39 @@ export async function tellPagesOfIncident(
 export async function tellPagesOfMaintenance(
   store: RegistryStore,
   before: OwnerMaintenance | null,
-  said: OwnerMaintenance,
+  post: OwnerMaintenance,
   siteUrl: string,
   now: number,
 ): Promise<void> {
-  if (said.pages.length === 0 || (before !== null && said.cancelledAt === null)) return;
-  const [next] = await occurrencesOf(before ?? said, now, 1);
+  if (post.pages.length === 0 || (before !== null && post.cancelledAt === null)) return;
+  const [next] = await occurrencesOf(before ?? post, now, 1);
   if (next === undefined) return;
-  await tellPhase(store, said, next, siteUrl, said.cancelledAt === null ? 'planned' : 'ended', now);
+  await tellPhase(store, post, next, siteUrl, post.cancelledAt === null ? 'planned' : 'ended', now);
 }
 
 /** Tells of an occurrence. `at`: when the phase began, epoch milliseconds. */
 export async function tellPhase(
   store: RegistryStore,
-  said: OwnerMaintenance,
+  post: OwnerMaintenance,
   { startsAt, endsAt }: Occurrence,
   siteUrl: string,
   phase: Maintenance['phase'],
   at: number,
 ): Promise<void> {
-  for (const { id, slug, services } of await readPages(store, said.accountId)) {
-    if (!said.pages.includes(id) || (await ownedAmong(store, said.accountId, services)).length > 0) continue;
+  for (const { id, slug, services } of await readPages(store, post.accountId)) {
+    if (!post.pages.includes(id) || (await ownedAmong(store, post.accountId, services)).length > 0) continue;
     const maintenance: Maintenance = {
-      id: `owner-m${said.id}-${Math.round(startsAt / 1_000)}`,
+      id: `owner-m${post.id}-${Math.round(startsAt / 1_000)}`,
       serviceId: pageSubject(id),
-      title: said.title,
-      description: said.plain,
+      title: post.title,
+      description: post.plain,
       startsAt,
       endsAt,
       reportedState: 'planned',
       phase,
       sourceUrl: `${siteUrl}/p/${slug}`,
       updates: [],
-      ownerId: said.id,
+      ownerId: post.id,
     };
     const before = phase === 'planned' ? null : phase === 'running' ? 'planned' : 'running';
     await addSubscriptionChanges(store, eventsOfMaintenance(before, maintenance, at));

@@ -4,7 +4,7 @@ import type { OwnerIncident } from '../../src/domain/incident/owner-incident.ts'
 import { withUpdate } from '../../src/domain/incident/owner-incident.ts';
 import { withOccurrence } from '../../src/domain/incident/owner-maintenance.ts';
 import { MAX_POST_BYTES } from '../../src/domain/incident/post-bytes.ts';
-import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/owners-words.ts';
+import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/posts.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { channelOf, ruleOf } from './registry-contract-alerts.ts';
@@ -15,7 +15,7 @@ const DAY = 24 * HOUR;
 const SITE = 'https://status.example';
 
 /** An incident of an account before it is stored. */
-export const said = (accountId: number, more: Partial<NewOwnerIncident> = {}): NewOwnerIncident => ({
+export const posted = (accountId: number, more: Partial<NewOwnerIncident> = {}): NewOwnerIncident => ({
   accountId,
   title: 'Orders are late',
   severity: 'major',
@@ -51,7 +51,7 @@ const incidents = (registry: Registry) => registry.listIncidents({ limit: 50, of
 const ahead = (registry: Registry) => registry.listMaintenances({ limit: 50, offset: 0 });
 
 /** Runs this part of the contract. */
-export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<void> {
+export async function postContract(t: Test, open: OpenForTest): Promise<void> {
   const filled = async (t: Test) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('public')]);
@@ -66,7 +66,7 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
   t.test('it shows what an owner says in the lists of the services', async (t) => {
     const { registry, ada, shop, blog, other } = await filled(t);
     const services = [shop.id, blog.id, other.id];
-    const made = await registry.addOwnerIncident(said(ada, { services }));
+    const made = await registry.addOwnerIncident(posted(ada, { services }));
     t.strictSame(await registry.ownerIncidentsOf(ada), [made]);
     t.strictSame(await registry.findOwnerIncident(ada, made.id), made);
     const row = (serviceId: number, slug: string) => ({
@@ -107,7 +107,7 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
   t.test('it keeps each text once, and lists show the beginnings of the newest ones', async (t) => {
     const { registry, ada, shop, blog } = await filled(t);
     const long = { markdown: `*${'x'.repeat(9_000)}*`, plain: 'x'.repeat(9_000) };
-    let whole = await registry.addOwnerIncident(said(ada, { services: [shop.id, blog.id] }));
+    let whole = await registry.addOwnerIncident(posted(ada, { services: [shop.id, blog.id] }));
     for (let at = NOON + 1; at < NOON + 5; at++) {
       whole = withUpdate(whole, { at, status: 'resolved', ...long });
       t.equal(await registry.putOwnerIncident(whole, at), 'changed');
@@ -125,7 +125,7 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     };
     t.strictSame(await registry.ownerIncidentsOf(ada), [{ ...read, ...short }]);
     const query = { accountId: ada, pageId: 9, serviceIds: [blog.id] };
-    t.strictSame(await registry.incidentsSaidOn(query), [{ ...read, ...short }]);
+    t.strictSame(await registry.incidentsPostedOn(query), [{ ...read, ...short }]);
     const text = cut.plain;
     const [listed] = await incidents(registry);
     t.match(listed, { description: text, earlier: 3, updates: [{ text }, { text }, { at: NOON + 6, text }] });
@@ -140,22 +140,22 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     const refused = { code: 'account_limit', refusal: { code: 'too_much_text' } };
     const long = 'x'.repeat(MAX_POST_BYTES / 4);
     const update = { at: NOON, status: 'investigating', markdown: long, plain: '' } as const;
-    const made = await registry.addOwnerIncident(said(ada, { updates: [update] }));
-    await registry.addOwnerIncident(said(ada, { updates: [update] }));
+    const made = await registry.addOwnerIncident(posted(ada, { updates: [update] }));
+    await registry.addOwnerIncident(posted(ada, { updates: [update] }));
     await registry.addOwnerMaintenance(planned(ada, { markdown: long }));
     const listed = { services: [shop.id, blog.id], markdown: '', plain: 'x'.repeat(MAX_POST_BYTES / 32) };
     const moved = await registry.addOwnerMaintenance(planned(ada, listed));
     const at = { ...moved, startsAt: moved.startsAt + HOUR };
     await t.rejects(registry.putOwnerMaintenance(at, NOON), refused, 'its rows of before stay');
-    await t.rejects(registry.addOwnerIncident(said(ada, { updates: [update] })), refused);
+    await t.rejects(registry.addOwnerIncident(posted(ada, { updates: [update] })), refused);
     await t.rejects(
       registry.putOwnerIncident(withUpdate(made, { ...update, status: 'monitoring' }), NOON),
       refused,
     );
     t.equal(await registry.putOwnerIncident({ ...made, title: 'Late' }, NOON), 'changed');
-    await registry.addOwnerIncident(said(grace, { updates: [update] }));
+    await registry.addOwnerIncident(posted(grace, { updates: [update] }));
     await registry.removeOwnerIncident(ada, made.id);
-    await registry.addOwnerIncident(said(ada, { updates: [update] }));
+    await registry.addOwnerIncident(posted(ada, { updates: [update] }));
   });
 
   t.test('it tells webhooks of each update', async (t) => {
@@ -166,7 +166,7 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
       secret: 'whsec_c2Vj',
       createdAt: NOON,
     });
-    let incident: OwnerIncident = await registry.addOwnerIncident(said(ada, { services: [shop.id] }));
+    let incident: OwnerIncident = await registry.addOwnerIncident(posted(ada, { services: [shop.id] }));
     for (const status of ['investigating', 'monitoring', 'resolved'] as const) {
       incident = withUpdate(incident, { at: NOON + 1, status, markdown: status, plain: status });
       await registry.putOwnerIncident(incident, NOON);
@@ -184,7 +184,7 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     const { registry, ada, shop } = await filled(t);
     const channel = await registry.addChannel(channelOf(ada));
     await registry.addRule(ruleOf(ada, [channel.id]));
-    const made = await registry.addOwnerIncident(said(ada, { services: [shop.id], now: NOON + 7 }));
+    const made = await registry.addOwnerIncident(posted(ada, { services: [shop.id], now: NOON + 7 }));
     const more = { at: NOON + 9, status: 'monitoring', markdown: 'Fixed.', plain: 'Fixed.' } as const;
     await registry.putOwnerIncident(withUpdate(made, more), NOON + 10);
     t.match(await registry.alertEventsAfter(0, 9), [
@@ -204,20 +204,20 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
       groups,
       now: NOON,
     });
-    const ofPage = await registry.addOwnerIncident(said(ada, { pages: [page.id] }));
+    const ofPage = await registry.addOwnerIncident(posted(ada, { pages: [page.id] }));
     const ofService = await registry.addOwnerIncident(
-      said(ada, { services: [shop.id], startedAt: NOON + 1 }),
+      posted(ada, { services: [shop.id], startedAt: NOON + 1 }),
     );
-    await registry.addOwnerIncident(said(ada, { pages: [page.id + 99] }));
-    await registry.addOwnerIncident(said(grace, { pages: [page.id], services: [shop.id] }));
+    await registry.addOwnerIncident(posted(ada, { pages: [page.id + 99] }));
+    await registry.addOwnerIncident(posted(grace, { pages: [page.id], services: [shop.id] }));
     const query = { accountId: ada, pageId: page.id, serviceIds: [shop.id] };
-    t.strictSame(await registry.incidentsSaidOn(query), [ofService, ofPage]);
+    t.strictSame(await registry.incidentsPostedOn(query), [ofService, ofPage]);
     t.equal(await registry.findOwnerIncident(grace, ofPage.id), null);
     t.equal(await registry.putOwnerIncident({ ...ofPage, accountId: grace }, NOON), 'missing');
     t.equal(await registry.removeOwnerIncident(grace, ofPage.id), 'missing');
     const work = await registry.addOwnerMaintenance(planned(ada, { pages: [page.id] }));
-    t.strictSame(await registry.maintenancesSaidOn(query, NOON), [work]);
-    t.strictSame(await registry.maintenancesSaidOf(shop.id, NOON), [work]);
+    t.strictSame(await registry.maintenancesPostedOn(query, NOON), [work]);
+    t.strictSame(await registry.maintenancesPostedOf(shop.id, NOON), [work]);
     t.equal(await registry.findOwnerMaintenance(grace, work.id), null);
     t.equal(await registry.putOwnerMaintenance({ ...work, accountId: grace }, NOON), 'missing');
   });
@@ -311,8 +311,8 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     await registry.advanceMaintenances(at + 7);
     t.match(await incidents(registry), [{ serviceId: blog.id, status: 'resolved', resolvedAt: at + 7 }, {}]);
     t.equal(await registry.findOwnerMaintenance(ada, next.id), null);
-    t.equal((await registry.maintenancesSaidOf(blog.id, at + DAY)).length, 1, 'calendars still list it');
-    t.equal((await registry.maintenancesSaidOf(blog.id, at + 40 * DAY)).length, 0);
+    t.equal((await registry.maintenancesPostedOf(blog.id, at + DAY)).length, 1, 'calendars still list it');
+    t.equal((await registry.maintenancesPostedOf(blog.id, at + 40 * DAY)).length, 0);
   });
 
   t.test('a recurring maintenance plans the next occurrence when one has ended', async (t) => {
@@ -346,11 +346,11 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     await registry.changePage(ada, 'all', 2, { access: 'members' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.same(await ahead(registry), [], 'services do not tell what a page for members says');
-    t.same(await registry.maintenancesSaidOf(shop.id, NOON), [], 'nor do their calendars');
+    t.same(await registry.maintenancesPostedOf(shop.id, NOON), [], 'nor do their calendars');
     await registry.changePage(ada, 'all', 3, { access: 'public' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.match(await ahead(registry), [{ serviceId: shop.id }, { serviceId: blog.id }]);
-    await registry.addOwnerIncident(said(ada, { services: [shop.id, blog.id] }));
+    await registry.addOwnerIncident(posted(ada, { services: [shop.id, blog.id] }));
     await registry.proveDomain(grace, 'shop.example', 'root', NOON);
     t.match(await incidents(registry), [{ serviceId: blog.id }]);
     t.match(await ahead(registry), [{ serviceId: blog.id }]);

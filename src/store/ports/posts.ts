@@ -1,4 +1,4 @@
-/** Port of the registry: what owners say themselves. */
+/** Port of the registry: the posts of owners, incidents and maintenance. */
 import type { OwnerIncident } from '../../domain/incident/owner-incident.ts';
 import type { OwnerMaintenance } from '../../domain/incident/owner-maintenance.ts';
 
@@ -21,8 +21,8 @@ export interface NewOwnerMaintenance
 /** Something was changed, is no longer at that revision, or the account has no such thing. */
 export type RevisionOutcome = 'changed' | 'stale' | 'missing';
 
-/** Which of an account's words concern a status page. */
-export interface PageWordsQuery {
+/** Which of an account's posts concern a status page. */
+export interface PagePostsQuery {
   readonly accountId: number;
   readonly pageId: number;
   /** IDs of the services on the page. */
@@ -38,8 +38,8 @@ export interface AnnouncedWindow {
 /** Maximum number of windows in a query. */
 export const MAX_ANNOUNCED_WINDOWS = 400;
 
-/** What owners say. An account can change only its own; that of others counts as missing. */
-export interface OwnersWordsStore {
+/** Posts. An account can change only its own; that of others counts as missing. */
+export interface PostStore {
   /** Stores an incident, also in the lists of its services. Rejects with `account_limit`. */
   addOwnerIncident(incident: NewOwnerIncident): Promise<OwnerIncident>;
   /** Newest start first, with the beginnings of the newest texts. */
@@ -57,7 +57,7 @@ export interface OwnersWordsStore {
    * Incidents of a page, with the beginnings of the newest texts: the unresolved ones and the newest resolved ones, newest start
    * first, at most 20.
    */
-  incidentsSaidOn(query: PageWordsQuery): Promise<OwnerIncident[]>;
+  incidentsPostedOn(query: PagePostsQuery): Promise<OwnerIncident[]>;
 
   /** Stores a maintenance, and its next occurrence for each of its services. Rejects with `account_limit`. */
   addOwnerMaintenance(maintenance: NewOwnerMaintenance): Promise<OwnerMaintenance>;
@@ -68,9 +68,9 @@ export interface OwnersWordsStore {
   /** Replaces a maintenance if it is still at its revision. The monitor begins or ends it within a second. */
   putOwnerMaintenance(maintenance: OwnerMaintenance, now: number): Promise<RevisionOutcome>;
   /** Maintenances of a page or of services on it, those withdrawn within 30 days before `now` included. */
-  maintenancesSaidOn(query: PageWordsQuery, now: number): Promise<OwnerMaintenance[]>;
-  /** Maintenances of a service, as for {@link maintenancesSaidOn}. */
-  maintenancesSaidOf(serviceId: number, now: number): Promise<OwnerMaintenance[]>;
+  maintenancesPostedOn(query: PagePostsQuery, now: number): Promise<OwnerMaintenance[]>;
+  /** Maintenances of a service, as for {@link maintenancesPostedOn}. */
+  maintenancesPostedOf(serviceId: number, now: number): Promise<OwnerMaintenance[]>;
   /**
    * The windows of owners' maintenance of a service that overlap `[from, to)`, in order, at most
    * {@link MAX_ANNOUNCED_WINDOWS}, the newest ones.

@@ -1,8 +1,8 @@
-/** Texts of the dashboard's pages about what owners say, in German. */
+/** Texts of the dashboard's pages about the posts of owners, in German. */
 import type { Texts } from './english.ts';
 
 /** The texts of these pages. */
-export const germanSaid: Texts['said'] = {
+export const germanPosts: Texts['posts'] = {
   incidents: 'Vorfälle',
   incidentsLead:
     'Was Sie über Ihre Dienste und Statusseiten sagen. Es steht neben dem, was Prüfungen sehen, und ändert es nie.',

@@ -1,4 +1,4 @@
-/** What owners say, for pages and calendars: maintenance with its next occurrences, and texts as safe HTML, cached. */
+/** The next occurrences of maintenance for pages and calendars, cached. */
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import {

@@ -1,4 +1,4 @@
-/** Incidents and maintenance in the words of owners, for templates. */
+/** Posts of owners for templates. */
 
 import { type OwnerIncident, type OwnerText, shortText } from '../../domain/incident/owner-incident.ts';
 import { time } from '../../language/phrase.ts';
@@ -66,15 +66,15 @@ export function textsOf(
 }
 
 /** An owner's incident with its newest texts. `path`: of the page that has all; null: this one. */
-export async function viewSaid(
-  said: OwnerIncident,
+export async function viewPost(
+  post: OwnerIncident,
   now: number,
   language: Language,
   path: string | null,
-  entries = textsOf(said, language),
+  entries = textsOf(post, language),
 ) {
   const { texts, formats } = language;
-  const { title, severity, status, startedAt, resolvedAt, updates, earlier = 0 } = said;
+  const { title, severity, status, startedAt, resolvedAt, updates, earlier = 0 } = post;
   const length = formats.length((resolvedAt ?? now) - startedAt);
   return {
     title,

@@ -1,10 +1,10 @@
-/** Tables of what owners say themselves. Times are epoch milliseconds. */
+/** Tables of the posts of owners: incidents and maintenance. Times are epoch milliseconds. */
 import type { Generated } from 'kysely';
 import type { IncidentStatus } from '../../domain/incident/incident.ts';
 import type { OwnerSeverity } from '../../domain/incident/owner-incident.ts';
 
 /** A part of the registry's tables. */
-export interface OwnersWordsSchema {
+export interface PostSchema {
   /** Incidents. Each has a row in `incidents` for each of its services. */
   owner_incidents: {
     id: Generated<number>;

@@ -280,7 +280,7 @@ t.test('pages show what the owner says as safe HTML, beside what checks see', as
   );
   t.notMatch(
     boxes?.[0] ?? 'no box',
-    /no box|class="said"/,
+    /no box|class="post"/,
     'where there is no text, no line ends in nothing',
   );
   const german = (await world.get('/p/acme', { 'accept-language': 'de' })).text;

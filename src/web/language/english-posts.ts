@@ -1,7 +1,7 @@
-/** Texts of the dashboard's pages about what owners say, in English. */
+/** Texts of the dashboard's pages about the posts of owners, in English. */
 
 /** The texts of these pages. */
-export const englishSaid = {
+export const englishPosts = {
   incidents: 'Incidents',
   incidentsLead:
     'What you say about your services and status pages. It stands beside what checks see, and never changes it.',
