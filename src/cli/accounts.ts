@@ -1,6 +1,7 @@
 /** Resolves the account options of commands, by name or number, and lists accounts. */
 
 import { systemClock } from '../clock.ts';
+import { isClose } from '../config/closest-name.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
 import { describeGivenTextProblem } from '../domain/input-problem.ts';
@@ -15,7 +16,7 @@ import { printJson, printNote, printRows } from './output.ts';
 
 /** The account options of a command; exactly one is given. */
 export interface AccountChoice {
-  /** Name of the account, which is created if it does not exist. */
+  /** Name of the account. */
   readonly account?: string;
   /** Number of the account, from `upbeat accounts list`. */
   readonly accountId?: number;
@@ -35,28 +36,27 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
 }
 
 /**
- * Makes a change for the account of a command. A new name creates an account, which is removed again if the change gives it
+ * Makes a change for the account of a command that may begin one. A new name creates an account, which is removed again if the change gives it
  * nothing, such as a change that is refused. Warns on standard error if the account belongs to a person who signed in,
- * because people choose these names themselves, and if the name of an account that is created differs from a known one only
- * in its case. Throws {@link CommandError} for a number that no account has.
+ * because people choose these names themselves, and if the name of an account that is created is close to a known one. Throws
+ * {@link CommandError} for a number that no account has. `makes`: which accounts the command begins; with `first`, an unknown name is
+ * refused as soon as there is an account.
  */
 export async function changeAccount<T>(
   registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts' | 'removeEmptyAccount'>,
   { account, accountId }: AccountChoice,
   change: (account: NamedAccount) => Promise<T>,
+  makes: 'any' | 'first' = 'any',
 ): Promise<T> {
   const known = await registry.listAccounts();
-  if (accountId !== undefined) {
-    const found = known.find(({ id }) => id === accountId);
-    if (found === undefined) return resultOf(refuse({ code: 'no_account', account: String(accountId) }));
-    return await change(found);
-  }
   const name = account ?? '';
+  if (accountId !== undefined) return await change(chooseAccount(known, { accountId }));
   const found = known.find((one) => one.name === name);
   if (found !== undefined) {
     warn(warningForKnown(found));
     return await change(found);
   }
+  if (makes === 'first' && known.length > 0) return await change(chooseAccount(known, { account: name }));
   const made = await registry.ensureAccount(name, systemClock.now());
   try {
     return await change(made);
@@ -66,14 +66,30 @@ export async function changeAccount<T>(
   }
 }
 
-/** Finds the account of a command, which must exist. Throws {@link CommandError} with `no_account`. */
+/** Finds the account of a command, which must exist. Throws {@link CommandError} with `no_account` and the names that are close. */
 export async function findAccount(
   registry: Pick<AccountStore, 'listAccounts'>,
-  { account, accountId }: AccountChoice,
+  choice: AccountChoice,
 ): Promise<NamedAccount> {
-  const known = await registry.listAccounts();
+  return chooseAccount(await registry.listAccounts(), choice);
+}
+
+/** The account of the options. Throws as {@link findAccount}. */
+export function chooseAccount(
+  known: readonly AccountListing[],
+  { account, accountId }: AccountChoice,
+): AccountListing {
   const found = known.find(({ id, name }) => (accountId === undefined ? name === account : id === accountId));
-  return found ?? resultOf(refuse({ code: 'no_account', account: account ?? String(accountId) }));
+  if (found !== undefined) return found;
+  const missing = refuse({ code: 'no_account', account: account ?? String(accountId) });
+  const near = closeTo(account ?? '', known).map(({ id, name }) => `"${name}" (number ${id})`);
+  return resultOf(missing, near.length === 0 ? null : `Did you mean ${near.join(' or ')}?`);
+}
+
+/** At most three accounts whose names differ from a name by case, spaces or a few letters. */
+function closeTo<Known extends NamedAccount>(name: string, known: readonly Known[]): readonly Known[] {
+  const folded = foldName(name);
+  return known.filter((one) => isClose(folded, foldName(one.name))).slice(0, 3);
 }
 
 function warn(warning: string | null): void {
@@ -89,7 +105,7 @@ function warningForKnown(account: AccountListing): string | null {
 }
 
 function warningForNew({ id, name }: NamedAccount, known: readonly AccountListing[]): string | null {
-  const alike = known.find((one) => foldName(one.name) === foldName(name));
+  const [alike] = closeTo(name, known);
   if (alike === undefined) return null;
   return `account "${name}" (number ${id}) is new; there is "${alike.name}" (number ${alike.id}) too`;
 }

@@ -11,7 +11,13 @@ import { propertiesOf, settingOfText } from '../resources/channels/channel-docum
 import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
 import { ruleChanges } from '../resources/rules/rules.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from './accounts.ts';
+import {
+  type AccountChoice,
+  changeAccount,
+  findAccount,
+  type NamedAccount,
+  readAccountChoice,
+} from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { filterRows, hasText, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { withRegistry } from './open-stores.ts';
@@ -68,12 +74,13 @@ export async function addChannel(options: AddChannelOptions): Promise<void> {
   const kind = readKind(options.kind);
   const document = { name, kind, language, settings: readSettings(kind, options) };
   const choice = readAccountChoice(options);
-  const channel = await withRegistry(config, (registry, settings) =>
-    changeAccount(registry, choice, async ({ id: accountId }) => {
+  const channel = await withRegistry(config, async (registry, settings) => {
+    const add = async ({ id: accountId }: NamedAccount) => {
       const principal = { role: 'operator', accountId } as const;
       return resultOf(await channelChanges.add(contextOf(registry, settings), principal, document));
-    }),
-  );
+    };
+    return await changeAccount(registry, choice, add, 'first');
+  });
   if (json)
     printJson({
       id: channel.id,

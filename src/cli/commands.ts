@@ -26,6 +26,7 @@ import {
 } from './command-options.ts';
 
 const OWNER = 'name of the owning account, which is created if it does not exist';
+const KNOWN_OWNER = 'name of the owning account; the first one of all is created';
 
 const KEY_STATES = ['valid', 'expired', 'revoked'];
 /** Kinds that `probe` can make of a name alone; `tcp` needs a port. */
@@ -177,7 +178,7 @@ export function buildCommands(): Command {
     addJson(pages, 'list', 'list status pages with their addresses'),
     'slug, title or account',
   ).action(act(async () => (await import('./pages.ts')).listPages));
-  addForAccount(pages, 'add', 'create a status page for an account', OWNER)
+  addForAccount(pages, 'add', 'create a status page for an account', KNOWN_OWNER)
     .argument('<slug>', 'its address behind /p/')
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
@@ -207,7 +208,7 @@ export function buildCommands(): Command {
   )
     .addOption(filterOption('kind', CHANNEL_KINDS))
     .action(act(async () => (await import('./channels.ts')).listChannels));
-  addForAccount(channels, 'add', 'add a channel to an account and print its number', OWNER)
+  addForAccount(channels, 'add', 'add a channel to an account and print its number', KNOWN_OWNER)
     .requiredOption('--name <name>', 'its name, which rules refer to')
     .requiredOption('--kind <kind>', 'where it sends messages, such as ntfy or slack (docs/alerts.md)')
     .option('--setting <name=value>', 'setting of the kind (docs/alerts.md); may be repeated', collect)

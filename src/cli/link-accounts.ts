@@ -2,9 +2,9 @@
 import { linkAccount, mergeAccounts } from '../app/accounts.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { refuse } from '../resources/kit/change.ts';
 import type { AccountListing } from '../store/ports/accounts.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import { chooseAccount } from './accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
@@ -91,6 +91,5 @@ function contextOf(registry: Registry, { limits }: Config) {
 /** The account with that number, else with that name. Throws {@link CommandError} if there is none. */
 function find(accounts: readonly AccountListing[], text: string): AccountListing {
   const byNumber = /^\d+$/.test(text) ? accounts.find(({ id }) => id === Number(text)) : undefined;
-  const found = byNumber ?? accounts.find(({ name }) => name === text);
-  return found ?? resultOf(refuse({ code: 'no_account', account: text }));
+  return byNumber ?? chooseAccount(accounts, { account: text });
 }

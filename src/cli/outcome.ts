@@ -47,7 +47,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
 
 /** Advice to the operator about a refusal. */
 const HINTS: { readonly [Code in Refusal['code']]?: string } = {
-  no_account: '"upbeat accounts list" shows their numbers.',
+  no_account: '"upbeat accounts list" shows all; "upbeat keys create" and "upbeat services add" make one.',
   no_key: '"upbeat keys list" shows their numbers.',
   no_maintenance: '"upbeat maintenances list" shows them.',
   no_incident: '"upbeat incidents list" shows them.',
@@ -56,12 +56,15 @@ const HINTS: { readonly [Code in Refusal['code']]?: string } = {
   no_owned_service: "A service of the catalogue is changed in the catalogue's file.",
 };
 
-/** The result of a change. Throws {@link UsageError} if arguments are wrong, and {@link CommandError} for other refusals. */
-export function resultOf<T>(outcome: Outcome<T>): T {
+/**
+ * The result of a change. Throws {@link UsageError} if arguments are wrong, and {@link CommandError} for other refusals. `advice`: in place of
+ * the usual one; null: the usual one.
+ */
+export function resultOf<T>(outcome: Outcome<T>, advice: string | null = null): T {
   if (outcome.ok) return outcome.value;
   const refusals = outcome.refusals.map(({ refusal }) => refusal);
   const text = refusals.map((refusal) =>
-    [describeRefusal(refusal), HINTS[refusal.code] ?? []].flat().join(' '),
+    [describeRefusal(refusal), advice ?? HINTS[refusal.code] ?? []].flat().join(' '),
   );
   const isUsage = refusals.every(({ code }) => WRONG_ARGUMENTS.has(code));
   throw new (isUsage ? UsageError : CommandError)(text.join(' '));

@@ -13,7 +13,7 @@ import { type PageContext, pageChanges } from '../resources/pages/pages.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
 import { pageUrl } from '../view/page-address.ts';
-import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, type NamedAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { withRegistry } from './open-stores.ts';
@@ -69,11 +69,12 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
     const siteUrl = http.siteUrl.replace(/\/+$/, '');
     const context = await contextOf(registry, siteUrl);
-    return await changeAccount(registry, choice, async (owner) => {
+    const add = async (owner: NamedAccount) => {
       const principal = { role: 'operator', accountId: owner.id } as const;
       const page = resultOf(await pageChanges.add(context, principal, document));
       return { page, owner, url: pageUrl(siteUrl, page) };
-    });
+    };
+    return await changeAccount(registry, choice, add, 'first');
   });
   const view = { slug: page.slug, title: page.title, account: owner.name, url };
   if (json) printJson(view);

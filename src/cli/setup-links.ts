@@ -5,22 +5,20 @@ import { makeSetupLink, type SetupLinkTarget } from '../auth/setup-links.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { printable } from '../domain/printable-text.ts';
-import { refuse } from '../resources/kit/change.ts';
-import type { AccountStore } from '../store/ports/accounts.ts';
 import type { FoundPerson } from '../store/ports/sign-in.ts';
-import { type AccountChoice, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, findAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { withRegistry } from './open-stores.ts';
-import { resultOf } from './outcome.ts';
 import { printJson, printNote } from './output.ts';
 
 /** Prints a link for a new person, who owns the given account or a new one. */
 export async function printSetupLink(options: CommonOptions & AccountChoice): Promise<void> {
-  const { config: file, json = false, account, accountId } = options;
-  const choice = account === undefined && accountId === undefined ? null : readAccountChoice(options);
+  const { config: file, json = false } = options;
+  const isNamed = options.account !== undefined || options.accountId !== undefined;
+  const choice = isNamed ? readAccountChoice(options) : null;
   const link = await withRegistry(file, async (registry, { http }) => {
-    const owned = choice === null ? null : await findAccount(registry, choice);
-    const target: SetupLinkTarget = { kind: 'person', accountId: owned, personId: null };
+    const accountId = choice === null ? null : (await findAccount(registry, choice)).id;
+    const target: SetupLinkTarget = { kind: 'person', accountId, personId: null };
     return await makeSetupLink(registry, http.siteUrl, target, systemClock.now());
   });
   print(link, json, 'it creates a person who signs in');
@@ -41,16 +39,6 @@ export async function printResetLink(
     return await makeSetupLink(registry, http.siteUrl, target, systemClock.now());
   });
   print(link, json, `it ends what ${name} signed in with before`);
-}
-
-/** The number of an account that exists: a link does not create one under a misspelt name. */
-async function findAccount(
-  registry: Pick<AccountStore, 'listAccounts'>,
-  { account, accountId }: AccountChoice,
-): Promise<number> {
-  const accounts = await registry.listAccounts();
-  const found = accounts.find(({ id, name }) => id === accountId || name === account);
-  return found?.id ?? resultOf(refuse({ code: 'no_account', account: account ?? String(accountId) }));
 }
 
 function choosePerson(name: string, found: readonly FoundPerson[]): FoundPerson {

@@ -5,11 +5,19 @@ export function closest(name: string, candidates: readonly string[]): string | n
   let best: { readonly candidate: string; readonly distance: number } | null = null;
   for (const candidate of candidates) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= candidate.length / 3 && (best === null || distance < best.distance))
+    if (distance <= MAX_SHARE * candidate.length && (best === null || distance < best.distance))
       best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }
+
+/** Whether a name could be the candidate, misspelt. */
+export function isClose(name: string, candidate: string): boolean {
+  return editDistance(name, candidate) <= MAX_SHARE * candidate.length;
+}
+
+/** The largest share of letters that are wrong. */
+const MAX_SHARE = 1 / 3;
 
 /** Insertions, deletions, substitutions and transpositions (optimal string alignment distance). */
 function editDistance(a: string, b: string): number {

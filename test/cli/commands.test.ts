@@ -1,9 +1,10 @@
 /** The commands as an operator runs them, beside a registry with what strangers wrote. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
@@ -182,6 +183,31 @@ t.test(
   },
 );
 
+t.test('it names accounts whose names are close to one that is not there', async (t) => {
+  const { run } = await setUp(t);
+  const page = ['pages', 'add', 'acme', '--title', 'Acme', '--account'];
+  t.match(await run(...page, 'acme'), { status: 0 }, 'the first account of all');
+  t.match(await run('keys', 'create', '--account', 'acme labs', '--name', 'x'), { status: 0, stderr: '' });
+  const lists = [['export'], ['rules', 'list'], ['accounts', 'setup-link'], ['maintenances', 'list']];
+  for (const words of [['pages', 'add', 'more', '--title', 'More'], ...lists])
+    t.match(
+      await run(...words, '--account', 'acem'),
+      { status: 1, stdout: '', stderr: /no account acem\. Did you mean "acme" \(number 1\)\?/ },
+      words.join(' '),
+    );
+  t.match(await run('export', '--account', 'Acme  Labs'), {
+    status: 1,
+    stderr: /mean "acme labs" \(number 2\)/,
+  });
+  t.match(await run('export', '--account', 'nobody'), {
+    status: 1,
+    stderr: /no account nobody\. "upbeat accounts list"/,
+  });
+  t.match(await run('keys', 'create', '--account', 'acme lab', '--name', 'x'), {
+    ...{ status: 0, stderr: /account "acme lab" \(number 3\) is new; there is "acme labs" \(number 2\) too/ },
+  });
+});
+
 t.test('it leaves no account behind where a command is refused', async (t) => {
   const { run, withRegistry, write } = await setUp(t);
   t.match(await run('services', 'add', 'taken.example.org', '--account', 'ada'), { status: 0 });
@@ -200,8 +226,8 @@ t.test('it leaves no account behind where a command is refused', async (t) => {
       /The URL leads to ::1, which is not public/,
     ],
     [['services', 'import', list], /registered by another account/],
-    [['pages', 'add', 'taken', '--title', 'Mine'], /taken/],
-    [['channels', 'add', '--name', 'Ops', '--kind', 'ntfy', '--setting', 'topic=a b'], /topic/],
+    [['pages', 'add', 'newer', '--title', 'New'], /no account Ada\. Did you mean "ada" \(number 1\)\?/],
+    [['channels', 'add', '--name', 'Ops', '--kind', 'ntfy', '--setting', 'topic=abc'], /Did you mean "ada"/],
     [['keys', 'create', '--name', ' '], /name/],
     [['keys', 'create', '--name', 'laptop', '--expires', 'soon'], /expires/],
     [['apply', '--file', document], /registered already/],
@@ -342,6 +368,22 @@ t.test('it registers and changes checks with settings, by the same rules as a fo
   t.match(await run('services', 'set', 'db-example-com', '--kind', 'tls'), { status: 0 });
   const [service] = JSON.parse((await run('services', 'export', '--format', 'json')).stdout).services;
   t.strictSame([service.kind, service.settings], ['tls', undefined], 'settings of another kind are dropped');
+});
+
+t.test('the example of a port in the documentation works as it stands', async (t) => {
+  const text = readFileSync(new URL('../../docs/checks.md', import.meta.url), 'utf8');
+  const [, settings = '', commands = ''] =
+    /\n```yaml\n(checks: .*)\n```\n\n```sh\n((?:npx upbeat services .*\n)+)```/.exec(text) ?? [];
+  const { run } = await setUp(t, parse(settings));
+  for (const line of commands.trim().split('\n')) {
+    const words = [...line.matchAll(/'([^']*)'|(\S+?)(?:'([^']*)')?(?= |$)/g)];
+    const [, , ...args] = words.map(([, quoted, bare = '', end = '']) => quoted ?? bare + end);
+    t.match(await run(...args), { status: 0 }, line);
+  }
+  const exported = await run('services', 'export', '--format', 'json');
+  t.match(JSON.parse(exported.stdout), {
+    services: [{ domain: 'db.example.com', kind: 'tcp', settings: { port: 5432, banner: '220 ' } }],
+  });
 });
 
 t.test('it probes, and calls nothing down while this machine is offline', async (t) => {
