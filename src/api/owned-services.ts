@@ -27,24 +27,18 @@ import {
   REMOVED,
   writeRoute,
 } from '../resources/kit/write-route.ts';
-import {
-  createService,
-  type DefinitionContext,
-  patchService,
-} from '../resources/services/defined-services.ts';
 import { verifyDomain } from '../resources/services/domains.ts';
 import {
   makeAddressSecret,
   makeHeartbeatAddress,
   removeHeartbeatAddress,
 } from '../resources/services/heartbeat-addresses.ts';
-import { findOwnedService } from '../resources/services/owned-service.ts';
 import {
   type ServiceDocument,
   ServiceDocumentSchema,
   serviceDocumentOf,
 } from '../resources/services/service-document.ts';
-import { removeService } from '../resources/services/services.ts';
+import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -76,8 +70,8 @@ const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 /** Sources of the routes. */
 export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: ServiceDirectory;
-  readonly context: Omit<DefinitionContext, 'registry'> & {
-    readonly registry: DefinitionContext['registry'] & IdempotencyStore & IdempotentCalls;
+  readonly context: Omit<ServiceContext, 'registry'> & {
+    readonly registry: ServiceContext['registry'] & IdempotencyStore & IdempotentCalls;
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
   };
   readonly services: ServiceJson;
@@ -107,7 +101,7 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
       const known = findService(directory, request);
       const item = services.listItem(known);
       if (key === undefined || key.accountId !== known.accountId) return withRevision(jsonText(item), known);
-      const found = await findOwnedService(sources.context, principalOf(key), known.slug, true);
+      const found = await serviceChanges.find(sources.context, key, known.slug);
       const service = found.ok ? found.value : known;
       const answer = jsonText(viewOwned(item, service, sources.context.proofs, mayWrite(key)));
       const headers = { ...answer.headers, 'Cache-Control': 'private, no-cache' };
@@ -118,14 +112,24 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
 
 /** The routes that change services. */
 export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
-  const { context, services, siteUrl } = sources;
-  const { proofs } = context;
-  const answer = (status: 200 | 201, service: Service, item: string, headers = {}): HttpResponse => {
-    const body = viewOwned(item, service, proofs);
+  return [...definitionRoutes(sources), verifyRoute(sources), ...addressRoutes(sources)];
+}
+
+function answerWith({ context }: OwnedServiceSources) {
+  return (status: 200 | 201, service: Service, item: string, headers = {}): HttpResponse => {
+    const body = viewOwned(item, service, context.proofs);
     return changed(status, body, headers, revisionTag(service.revision, body));
   };
-  const locationOf = ({ slug }: Service) => `${siteUrl}/api/v1/services/${slug}`;
+}
 
+function locationOf({ siteUrl }: OwnedServiceSources, { slug }: Service): string {
+  return `${siteUrl}/api/v1/services/${slug}`;
+}
+
+function definitionRoutes(sources: OwnedServiceSources): Route[] {
+  const { context, services } = sources;
+  const { proofs } = context;
+  const answer = answerWith(sources);
   return [
     writeRoute({
       path: '/api/v1/services',
@@ -161,7 +165,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
             const { key, body } = request;
             const document = parseJson(body);
             const registry = { ...context.registry, ...calls };
-            const outcome = await createService({ ...context, registry }, principalOf(key), document);
+            const outcome = await serviceChanges.add({ ...context, registry }, principalOf(key), document);
             if (outcome.ok) return outcome.value;
             const error = refusedError(outcome);
             const domain = provableDomain(error.code, document);
@@ -171,7 +175,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
           },
           answer(service) {
             const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
-            return answer(201, service, item, { Location: locationOf(service) });
+            return answer(201, service, item, { Location: locationOf(sources, service) });
           },
         }),
     }),
@@ -198,13 +202,8 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       },
       async handle({ key, body, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        const outcome = await patchService(
-          context,
-          principalOf(key),
-          params.slug ?? '',
-          parseJson(body),
-          revisions,
-        );
+        const [slug, patch] = [params.slug ?? '', parseJson(body)];
+        const outcome = await serviceChanges.patch(context, principalOf(key), slug, patch, revisions);
         const service = resultOf(outcome);
         return answer(200, service, services.listItem(service));
       },
@@ -221,58 +220,69 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeService(context, principalOf(key), params.slug ?? '', revisions));
+        resultOf(await serviceChanges.remove(context, principalOf(key), params.slug ?? '', revisions));
         return REMOVED;
       },
     }),
-    writeRoute({
-      path: '/api/v1/services/:slug/verify',
-      method: 'POST',
-      id: 'verifyService',
-      tag: 'Services',
-      summary: 'Verifies the domain of a service',
-      description:
-        'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
-      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
-      answers: {
-        200: {
-          description: 'The service, which is verified.',
-          headers: {
-            ...ETAG_HEADER,
-            'Content-Location': { description: 'Where it can be read.', schema: { type: 'string' } },
-          },
-          schema: SingleServiceSchema,
+  ];
+}
+
+function verifyRoute(sources: OwnedServiceSources): Route {
+  const { context, services } = sources;
+  const { proofs } = context;
+  const answer = answerWith(sources);
+  return writeRoute({
+    path: '/api/v1/services/:slug/verify',
+    method: 'POST',
+    id: 'verifyService',
+    tag: 'Services',
+    summary: 'Verifies the domain of a service',
+    description:
+      'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
+    parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
+    answers: {
+      200: {
+        description: 'The service, which is verified.',
+        headers: {
+          ...ETAG_HEADER,
+          'Content-Location': { description: 'Where it can be read.', schema: { type: 'string' } },
         },
+        schema: SingleServiceSchema,
       },
-      problems: {
-        403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
-        ...GONE,
-        409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
-        ...BODILESS_REPEAT_PROBLEMS,
-      },
-      handle: (request) =>
-        once<Service>(context, {
-          id: 'verifyService',
-          request,
-          secret: null,
-          async change(calls, _secret, keep) {
-            const { key, params } = request;
-            const principal = principalOf(key);
-            const known = resultOf(await findOwnedService(context, principal, params.slug ?? '', false));
-            keep(JSON.stringify(services.momentOf(known)));
-            const registry = { ...context.registry, ...calls };
-            const { domain, check } = known;
-            const outcome = await verifyDomain({ ...context, registry }, principal, domain, check);
-            const verification = viewVerification(key.accountId, domain, false, proofs);
-            return resultOf(outcome, outcome.ok ? {} : { verification });
-          },
-          answer(service, moment) {
-            const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
-            const item = JSON.stringify(viewService(service, current, stale));
-            return answer(200, service, item, { 'Content-Location': locationOf(service) });
-          },
-        }),
-    }),
+    },
+    problems: {
+      403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
+      ...GONE,
+      409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
+      ...BODILESS_REPEAT_PROBLEMS,
+    },
+    handle: (request) =>
+      once<Service>(context, {
+        id: 'verifyService',
+        request,
+        secret: null,
+        async change(calls, _secret, keep) {
+          const { key, params } = request;
+          const principal = principalOf(key);
+          const known = resultOf(await serviceChanges.find(context, principal, params.slug ?? ''));
+          keep(JSON.stringify(services.momentOf(known)));
+          const registry = { ...context.registry, ...calls };
+          const { domain, check } = known;
+          const outcome = await verifyDomain({ ...context, registry }, principal, domain, check);
+          const verification = viewVerification(key.accountId, domain, false, proofs);
+          return resultOf(outcome, outcome.ok ? {} : { verification });
+        },
+        answer(service, moment) {
+          const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
+          const item = JSON.stringify(viewService(service, current, stale));
+          return answer(200, service, item, { 'Content-Location': locationOf(sources, service) });
+        },
+      }),
+  });
+}
+
+function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
+  return [
     writeRoute({
       path: '/api/v1/services/:slug/address',
       method: 'POST',
@@ -296,12 +306,19 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
           id: 'createHeartbeatAddress',
           request,
           secret: makeAddressSecret(),
-          async change(calls, made) {
+          async change(calls, secret) {
             const { key, params, headers } = request;
             const registry = { ...context.registry, ...calls };
             const [principal, slug] = [principalOf(key), params.slug ?? ''];
-            const options = { secret: made, revisions: readRevisions(headers['if-match']) };
-            return resultOf(await makeHeartbeatAddress({ ...context, registry }, principal, slug, options));
+            const revisions = readRevisions(headers['if-match']);
+            const made = await makeHeartbeatAddress(
+              { ...context, registry },
+              principal,
+              slug,
+              revisions,
+              secret,
+            );
+            return resultOf(made);
           },
           answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
         }),
@@ -318,7 +335,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? '', { revisions }));
+        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? '', revisions));
         return REMOVED;
       },
     }),

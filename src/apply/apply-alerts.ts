@@ -11,8 +11,8 @@ import {
 } from '../resources/channels/channel-document.ts';
 import { editOf, newChannel } from '../resources/channels/channels.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
+import { takeKept } from '../resources/kit/take-kept.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
-import { takeKept } from '../resources/services/kept-secrets.ts';
 import type { WantedChannel, WantedRule } from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';

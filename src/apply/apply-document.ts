@@ -12,14 +12,23 @@ import {
   refuse,
 } from '../resources/kit/change.ts';
 import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
-import { type PageDocument, pageDocumentOf, type ReadPage } from '../resources/pages/page-document.ts';
+import { isObject } from '../resources/kit/merge-patch.ts';
+import {
+  type PageDocument,
+  pageDocumentOf,
+  type ReadPage,
+  readPageDocument,
+} from '../resources/pages/page-document.ts';
 import { sealReaders } from '../resources/pages/page-readers.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
-import { type CheckBounds, limitsFor } from '../resources/services/check-choice.ts';
-import { readWantedPage, readWantedService } from '../resources/services/kept-secrets.ts';
-import { findParent, type Registration } from '../resources/services/register-services.ts';
+import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
+import { refuseListed } from '../resources/services/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
-import { serviceDocumentOf } from '../resources/services/service-document.ts';
+import {
+  type Registration,
+  readServiceDocument,
+  serviceDocumentOf,
+} from '../resources/services/service-document.ts';
 import type {
   WantedChannel,
   WantedMaintenance,
@@ -192,11 +201,9 @@ export async function readWanted(
     lists.services,
     (one) => {
       const before = present.get(domainIn(one))?.check;
-      const reading = readWantedService(one, destinations, limits, before);
+      const reading = readServiceDocument(one, destinations, limits, { before });
       if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
-      const { domain } = reading.value;
-      const parent = findParent(domain, publicServices?.domains ?? new Set());
-      return parent === undefined ? reading : refuse({ code: 'catalogue_owns', domain, parent }, 'domain');
+      return refuseListed(reading, publicServices?.domains ?? new Set());
     },
     ({ domain }) => domain,
   );
@@ -287,6 +294,15 @@ export async function readWanted(
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
+}
+
+/** Reads a page of a document, in which null stands for a password that stays. Refused as {@link readPageDocument}. */
+function readWantedPage(document: unknown, find: Parameters<typeof readPageDocument>[1]): Outcome<ReadPage> {
+  if (!isObject(document) || document.password !== null) return readPageDocument(document, find);
+  const { password: _, ...rest } = document;
+  const reading = readPageDocument(rest, find);
+  if (!reading.ok || reading.value.access === 'password') return reading;
+  return refuse({ code: 'page_password_unused' }, 'password');
 }
 
 /** Hashes the new passwords of pages; those that are stored already stay. */

@@ -8,8 +8,8 @@ import {
   type Refused,
   refuseRole,
 } from '../resources/kit/change.ts';
+import { claimPlace, hasMoved } from '../resources/services/domains.ts';
 import { sealSettings } from '../resources/services/seal-settings.ts';
-import { claimPlace, hasMoved } from '../resources/services/services.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';

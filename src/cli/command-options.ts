@@ -20,12 +20,20 @@ export function addCheckOptions(command: Command): Command {
     )
     .option('--setting-file <name=file>', 'the same, with the content of a file', collect)
     .option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"')
-    .option('--url <url>', 'address of the check in place of https://DOMAIN/, or "default"')
-    .option('--method <method>', 'method of a root check: HEAD, GET or "default"')
-    .option('--interval <duration>', 'time between two checks, or "default"')
-    .option('--timeout <duration>', 'timeout of an attempt, or "default"')
-    .option('--slow-over <duration>', 'response time above which the service counts as slow, or "default"')
-    .option('--confirm-after <durations>', 'delays of the re-checks, such as "2s 4s", "none" or "default"')
+    .option('--url <url>', 'address of the check in place of https://DOMAIN/, or "default"', orDefault)
+    .option('--method <method>', 'method of a root check: HEAD, GET or "default"', orDefault)
+    .option('--interval <duration>', 'time between two checks, or "default"', orDefault)
+    .option('--timeout <duration>', 'timeout of an attempt, or "default"', orDefault)
+    .option(
+      '--slow-over <duration>',
+      'response time above which the service counts as slow, or "default"',
+      orDefault,
+    )
+    .option(
+      '--confirm-after <durations>',
+      'delays of the re-checks, such as "2s 4s", "none" or "default"',
+      orDefault,
+    )
     .option('--region <region>', 'checked from this region only, or "default"; may be repeated', collect);
 }
 
@@ -48,6 +56,11 @@ export function fileOption(): Option {
 /** The values of an option that may be repeated. */
 export function collect(value: string, values: readonly string[] = []): readonly string[] {
   return [...values, value];
+}
+
+/** The value of an option; null: `default`, which takes back what was set before. */
+export function orDefault(value: string): string | null {
+  return value === 'default' ? null : value;
 }
 
 /** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */

@@ -22,6 +22,7 @@ import {
   fileOption,
   filterOption,
   kindOption,
+  orDefault,
   readId,
 } from './command-options.ts';
 
@@ -140,9 +141,9 @@ export function buildCommands(): Command {
     .option('--name <name>', 'display name')
     .option('--category <category>', 'one of the categories of the API');
   addCheckOptions(setting.addOption(kindOption()))
-    .option('--period <duration>', 'time between two heartbeats, or "default"')
-    .option('--grace <duration>', 'how late a heartbeat may be, or "default"')
-    .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"')
+    .option('--period <duration>', 'time between two heartbeats, or "default"', orDefault)
+    .option('--grace <duration>', 'how late a heartbeat may be, or "default"', orDefault)
+    .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"', orDefault)
     .option('--timezone <zone>', 'time zone of the schedule; default: UTC')
     .option('--paused', 'keep it listed, but do not check it')
     .option('--no-paused', 'check it again')

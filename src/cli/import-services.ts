@@ -15,7 +15,7 @@ import { type NotCarried, readImport, type SkippedEntry } from './import/read-im
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
 import { startProgress } from './progress.ts';
-import { listCatalogueDomains, registrationOf } from './service-commands.ts';
+import { documentOf, listCatalogueDomains } from './service-commands.ts';
 
 /** Number of entries in one transaction; the running program waits at most for one transaction. */
 const BATCH = 200;
@@ -93,11 +93,7 @@ async function registerAll(
   const progress = startProgress(fresh.length, 'services', systemClock);
   for (let at = 0; at < fresh.length; at += BATCH) {
     const batch = fresh.slice(at, at + BATCH);
-    const outcomes = await registerServices(
-      context,
-      { role: 'operator', accountId },
-      batch.map(registrationOf),
-    );
+    const outcomes = await registerServices(context, { role: 'operator', accountId }, batch.map(documentOf));
     for (const [index, registered] of outcomes.entries()) {
       if (registered.ok) outcome.added.push(registered.value);
       else

@@ -2,46 +2,46 @@
 
 import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../apply/apply-document.ts';
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
-import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
+import { operatorLimits } from '../kinds/check-members.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
-import { readDomain } from '../resources/kit/read-input.ts';
+import { mergePatch } from '../resources/kit/merge-patch.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../resources/services/heartbeat-addresses.ts';
-import { type Registration, registerServices } from '../resources/services/register-services.ts';
+import { registerServices } from '../resources/services/register-services.ts';
 import {
-  changeService,
-  readServiceEdit,
-  removeService,
-  type ServiceChanges,
-  type ServiceContext,
-} from '../resources/services/services.ts';
+  type Registration,
+  readServiceDocument,
+  type ServiceDocument,
+  serviceDocumentOf,
+} from '../resources/services/service-document.ts';
+import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
+import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
-import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
+import type { ListedService } from './import/listed-service.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
 
-/** The options of `services set`. Absent properties stay unchanged. */
-export interface SetOptions extends CheckOptions {
-  readonly name?: string;
-  readonly category?: string;
+/**
+ * The options of `services add` and `services set`, by the names of members of a service's document. Null: the default. Those that are absent stay
+ * unchanged.
+ */
+export interface ServiceOptions {
+  readonly [member: string]: string | boolean | null | readonly string[] | undefined;
   readonly kind?: CheckKind;
-  /** A duration such as `1h`, or `default`. */
-  readonly period?: string;
-  readonly grace?: string;
-  /** A cron expression, or `default`. */
-  readonly schedule?: string;
-  readonly timezone?: string;
-  readonly paused?: boolean;
-  readonly publicDependencies?: boolean;
+  readonly setting?: readonly string[];
+  readonly settingFile?: readonly string[];
+  /** Names of regions. */
+  readonly region?: readonly string[];
 }
 
 /** Prints all services with their last known status. */
@@ -73,21 +73,12 @@ async function loadAll(config: string) {
 /** Registers a service; prints its slug. */
 export async function addService(
   domainText: string,
-  options: CommonOptions & AccountChoice & CheckOptions & { kind: CheckKind },
+  options: CommonOptions & AccountChoice & ServiceOptions & { kind: CheckKind },
 ): Promise<void> {
   const { config, kind, json = false } = options;
-  const domain = resultOf(readDomain(domainText));
-  const { check = DEFAULT_CHECK, secrets = null } = resultOf(
-    readServiceEdit(
-      DEFAULT_CHECK,
-      { kind, ...readCheckOptions(options) },
-      ANY_DESTINATION,
-      operatorLimits(null),
-    ),
-  );
-  const { url, accept, method, settings = null } = check;
-  const chosen = { kind, url, accept, method, settings, secrets, choice: choiceOf(check) };
-  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, ...chosen });
+  const { patch, settings } = readServiceOptions(options, kind);
+  const document = mergePatch({ domain: domainText }, patch);
+  const { domain } = judge(document, settings);
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
@@ -99,9 +90,9 @@ export async function addService(
     };
     return await changeAccount(registry, choice, async (owner) => {
       const principal = { role: 'operator', accountId: owner.id } as const;
-      const [outcome] = await registerServices(context, principal, [service]);
+      const [outcome] = await registerServices(context, principal, [document]);
       if (outcome === undefined) throw new Error('a service has no outcome');
-      return { owner, slug: resultOf(outcome) };
+      return { owner, slug: resultOf(atTexts(outcome, settings)) };
     });
   });
   if (json) printJson({ slug, domain, kind, account: owner.name });
@@ -111,33 +102,39 @@ export async function addService(
 /** Changes an account's service. */
 export async function setService(
   slug: string,
-  { config, ...options }: CommonOptions & SetOptions,
+  { config, ...options }: CommonOptions & ServiceOptions,
 ): Promise<void> {
   if (Object.values(options).every((value) => value === undefined))
     throw new UsageError(
       'name what is to change: --name, --category, --kind, --setting, --accept, --interval, --period, --grace, --schedule, --paused …',
     );
-  const { name, category, kind, paused, publicDependencies } = options;
-  const changes: ServiceChanges = {
-    ...readCheckOptions(options),
-    ...{ name, category, kind, paused, publicDependencies },
-    period: unlessDefault(options.period),
-    grace: unlessDefault(options.grace),
-    schedule: unlessDefault(options.schedule),
-    timezone: options.timezone,
-  };
-  // An option that is not valid for any service is wrong usage, whether the service exists or not.
-  const { timezone, settings: _, method: __, ...others } = changes;
-  const alone = {
-    ...others,
-    kind: undefined,
-    timezone: changes.schedule === undefined ? undefined : timezone,
-  };
-  resultOf(readServiceEdit(DEFAULT_CHECK, alone, ANY_DESTINATION, operatorLimits(null)));
-  const changed = await withRegistry(config, async (registry, settings) =>
-    resultOf(await changeService(await contextOf(registry, settings), OPERATOR, slug, changes, null)),
-  );
+  judgeAlone(options);
+  const changed = await withRegistry(config, async (registry, values) => {
+    const context = await contextOf(registry, values);
+    const { check, revision } = resultOf(await serviceChanges.find(context, OPERATOR, slug));
+    const { patch, settings } = readServiceOptions(options, options.kind ?? check.kind);
+    const outcome = await serviceChanges.patch(context, OPERATOR, slug, patch, [revision]);
+    return resultOf(atTexts(outcome, settings));
+  });
   printNote(`${changed.slug} is changed`);
+}
+
+/** Refuses options that are not valid for any service as wrong usage, whether the service exists or not. */
+function judgeAlone({
+  setting: _,
+  settingFile: __,
+  method: ___,
+  kind: ____,
+  ...alone
+}: ServiceOptions): void {
+  const { timezone, ...patch } = readServiceOptions(alone, undefined).patch;
+  const zone = patch.schedule === undefined ? {} : { timezone };
+  judge(mergePatch({ domain: 'example.com' }, { ...patch, ...zone }), {});
+}
+
+/** Reads a document by what is known without the registry. */
+function judge(document: unknown, settings: SettingTexts): Registration {
+  return resultOf(atTexts(readServiceDocument(document, ANY_DESTINATION, operatorLimits(null)), settings));
 }
 
 /** Gives an account's service a new heartbeat address and prints it, or ends its address. */
@@ -147,8 +144,8 @@ export async function changeAddress(
 ): Promise<void> {
   const address = await withRegistry(config, async (registry, settings) => {
     const context = await contextOf(registry, settings);
-    if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug));
-    const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug));
+    if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug, null));
+    const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug, null));
     return `${settings.http.siteUrl}/beat/${secret}`;
   });
   if (address === undefined) return printNote(`the heartbeat address of ${slug} is revoked`);
@@ -160,7 +157,7 @@ export async function changeAddress(
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
-    resultOf(await removeService(await contextOf(registry, settings), OPERATOR, slug, null)),
+    resultOf(await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, slug, null)),
   );
   printNote(`${slug} is removed`);
 }
@@ -174,47 +171,22 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 
-/** The options of what a service chooses about its checks. */
-interface CheckOptions {
-  readonly setting?: readonly string[];
-  readonly settingFile?: readonly string[];
-  /** An address, or `default`. */
-  readonly url?: string;
-  readonly accept?: string;
-  /** `HEAD`, `GET` or `default`. */
-  readonly method?: string;
-  /** A duration such as `30s`, or `default`. */
-  readonly interval?: string;
-  readonly timeout?: string;
-  readonly slowOver?: string;
-  /** Durations such as `2s 4s`, `none` or `default`. */
-  readonly confirmAfter?: string;
-  /** Names of regions, or `default`. */
-  readonly region?: readonly string[];
+/** The patch that options ask for, and the settings among them. `kind`: of the check after the change. */
+function readServiceOptions(options: ServiceOptions, kind: CheckKind | undefined) {
+  const settings = readSettingOptions(options);
+  const regions = options.region?.join(' ');
+  const texts = Object.entries(options).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null ? [] : [[name, value] as const],
+  );
+  const given = { ...Object.fromEntries(texts), regions: regions === 'default' ? null : regions };
+  return { patch: patchOfTexts(given, settings, kind), settings };
 }
 
-/** The changes by options; those that are not given are undefined. */
-function readCheckOptions(options: CheckOptions): ServiceChanges {
-  const { url, accept, method, interval, timeout, slowOver, confirmAfter, region } = options;
-  return {
-    settings: readSettingOptions(options),
-    url: unlessDefault(url),
-    accept,
-    method: unlessDefault(method),
-    interval: unlessDefault(interval),
-    timeout: unlessDefault(timeout),
-    slowOver: unlessDefault(slowOver),
-    confirmAfter: unlessDefault(confirmAfter),
-    regions: unlessDefault(region?.join(' ')),
-  };
-}
-
-/** Settings by their names, null for those to remove; undefined: none are given. Files keep secrets out of the list of processes. */
+/** Settings by their names, null for those to remove. Files keep secrets out of the list of processes. */
 function readSettingOptions({
   setting = [],
   settingFile = [],
-}: CheckOptions): Record<string, string | null> | undefined {
-  if (setting.length + settingFile.length === 0) return undefined;
+}: Pick<ServiceOptions, 'setting' | 'settingFile'>): SettingTexts {
   const pairs = [
     ...setting.map(splitSetting),
     ...settingFile.map(splitSetting).map(([name, path]) => [name, readSettingFile(path)] as const),
@@ -242,48 +214,35 @@ function readSettingFile(path: string): string {
   }
 }
 
-/** Converts an option for {@link changeService}. */
-function unlessDefault(text: string | undefined): string | null | undefined {
-  return text === 'default' ? null : text;
-}
-
 async function contextOf(registry: Registry, { checks, limits }: Config): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
   const bounds = { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] };
-  // Addresses are not counted for domains that the operator registers.
+  // Neither proofs are needed nor addresses counted for domains that the operator registers.
   return {
     registry,
     findService,
+    proofs: { check: async () => null },
     resolve: async () => [],
+    now: systemClock.now,
     destinations: createOwnerDestinations(checks),
     bounds,
   };
 }
 
-/** The registration of a service. */
-export function registrationOf(listed: ListedService): Registration {
-  const { domain, name, category, kind, url, method, accept, settings, secrets, paused } = listed;
-  const { periodMs, graceMs, schedule } = listed;
-  return {
-    domain,
-    name,
-    category,
-    paused,
-    check: {
-      ...DEFAULT_CHECK,
-      kind,
-      url,
-      method,
-      accept,
-      ...(settings === null ? {} : { settings }),
-      ...listed.choice,
-      ...(periodMs === null ? {} : { periodMs }),
-      ...(graceMs === null ? {} : { graceMs }),
-      ...(schedule === null ? {} : { schedule }),
-    },
-    ...(secrets === null ? {} : { secrets }),
-    publicDependencies: listed.publicDependencies,
+/** The document of a listed service, with its credentials. */
+export function documentOf(listed: ListedService): ServiceDocument {
+  const { settings, secrets, choice, periodMs, graceMs, schedule, kind, url, method, accept, ...plain } =
+    listed;
+  const check = {
+    ...{ ...DEFAULT_CHECK, kind, url, method, accept, ...choice },
+    ...(settings === null ? {} : { settings }),
+    ...(periodMs === null ? {} : { periodMs }),
+    ...(graceMs === null ? {} : { graceMs }),
+    ...(schedule === null ? {} : { schedule }),
   };
+  const document = serviceDocumentOf({ ...plain, check });
+  if (secrets === null) return document;
+  return { ...document, check: { ...document.check, settings: { ...settings, ...secrets } } };
 }
 
 /**

@@ -126,7 +126,7 @@ const REFUSALS = {
   idempotency_mismatch: ({ key }: { readonly key: string }) =>
     `The Idempotency-Key ${key} was used for another request within a day.`,
   /** The client has seen another revision. */
-  service_stale: ({ slug }: OfSlug) => `The service ${slug} was changed elsewhere in the meantime.`,
+  service_stale: 'This service was changed elsewhere in the meantime.',
   catalogue_service: ({ slug }: OfSlug) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,

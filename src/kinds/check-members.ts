@@ -16,7 +16,7 @@ const MAX_RECHECKS = 10;
 const MAX_RECHECK_DELAY_MS = 10 * MINUTE_MS;
 const MAX_REGIONS = 64;
 /** The text of an empty list of re-checks, since an empty text means the setting. */
-const NO_RECHECKS = 'none';
+export const NO_RECHECKS = 'none';
 
 /** Durations as `parseDuration` reads them. */
 const DURATION_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';

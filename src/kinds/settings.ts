@@ -3,7 +3,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { FailureCause } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/input-problem.ts';
-import type { CheckDefinition, CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
+import {
+  type CheckDefinition,
+  type CheckKind,
+  type CheckSettings,
+  MONITORING_KINDS,
+  type ProbedKind,
+} from '../domain/service.ts';
 import type { TSchema } from '../json-schema.ts';
 import { explainLine } from './assertions.ts';
 import type { WrongSetting } from './check-kind.ts';
@@ -17,8 +23,6 @@ export type SettingsReading =
       readonly settings: CheckSettings | undefined;
       /** Credentials in clear text; they are sealed before they are stored. Absent: there are none. */
       readonly secrets?: CheckSettings;
-      /** Encrypted credentials that stay as they are; absent: there are none. */
-      readonly sealed?: SealedSettings;
     }
   | { readonly ok: false; readonly wrong: readonly WrongSetting[] };
 
@@ -63,45 +67,29 @@ export type SealedSettings = NonNullable<CheckDefinition['sealed']>;
 export type CheckPlace = Pick<CheckDefinition, 'kind' | 'url' | 'settings' | 'sealed'>;
 
 /**
- * Changes the settings of a check by texts, as forms and commands send them: null removes a setting. An empty text removes it
- * too, but leaves a credential as it is. A list has one item in each line. Settings of another kind are dropped, credentials
- * included. `url`: the address of the check after the change.
+ * The settings of a kind that texts enter, as forms and commands have them; null: it is removed. An empty text removes a setting, but
+ * leaves a credential as it is. A list has one item in each line.
  */
-export function changeSettings(
+export function settingsOfTexts(
   kind: CheckKind,
-  before: CheckPlace,
   texts: Readonly<Record<string, string | null>>,
-  url = before.url,
-): SettingsReading {
+): Record<string, CheckSettings[string] | null> {
   const properties = schemaOf(kind)?.properties ?? {};
-  const isSame = kind === before.kind;
-  const changed: Record<string, CheckSettings[string]> = { ...(isSame ? before.settings : {}) };
-  const kept: Record<string, string> = { ...(isSame ? before.sealed : {}) };
-  for (const [name, text] of Object.entries(texts)) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (text === '' && property?.writeOnly === true) continue;
-    delete kept[name];
-    if (text === null || text === '') delete changed[name];
-    else changed[name] = readValue(text, property);
-  }
-  const reading = validateSettings(kind, changed, Object.keys(kept));
-  if (!reading.ok) return { ok: false, wrong: reading.wrong.map((one) => atTypedLine(one, texts)) };
-  if (Object.keys(kept).length === 0) return reading;
-  const after = { kind, url, settings: reading.settings ?? {} };
-  if (destinationOf(after) === destinationOf(before)) return { ...reading, sealed: kept };
-  return {
-    ok: false,
-    wrong: Object.keys(kept).map((setting) => ({ setting, problem: { code: 'secret_again' } as const })),
-  };
+  return Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (text === '' && property?.writeOnly === true) return [];
+      return [[name, text === null || text === '' ? null : readValue(text, property)] as const];
+    }),
+  );
 }
 
-/** A problem of a line with its number among all lines of the text, empty ones included. */
-function atTypedLine(wrong: WrongSetting, texts: Readonly<Record<string, string | null>>): WrongSetting {
-  const { setting, problem } = wrong;
-  if (problem.code !== 'assertion') return wrong;
-  const lines = (texts[setting] ?? '').split(/\r?\n/).map((line, index) => ({ line, number: index + 1 }));
-  const typed = lines.filter(({ line }) => line.trim() !== '')[problem.line - 1];
-  return typed === undefined ? wrong : { setting, problem: { ...problem, line: typed.number } };
+/** The names of the credentials of a kind; empty: there is no such kind. */
+export function credentialsOf(kind: unknown): string[] {
+  const known = MONITORING_KINDS.find((one) => one === kind);
+  return known === undefined
+    ? []
+    : settingFields(known).flatMap(({ name, secret }) => (secret ? [name] : []));
 }
 
 /** Where the credentials of a check are sent; they are sealed for it. */
@@ -125,7 +113,7 @@ function readValue(text: string, property: TSchema | undefined): CheckSettings[s
   }
 }
 
-/** The texts of settings, as {@link changeSettings} reads them. */
+/** The texts of settings, as {@link settingsOfTexts} reads them. */
 export function settingTexts(settings: CheckSettings = {}): Record<string, string> {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [

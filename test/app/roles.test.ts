@@ -19,8 +19,8 @@ import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
 } from '../../src/resources/services/heartbeat-addresses.ts';
-import { addService, tryEnteredCheck } from '../../src/resources/services/new-service.ts';
-import { changeService, removeService } from '../../src/resources/services/services.ts';
+import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';
+import { serviceChanges } from '../../src/resources/services/services.ts';
 import {
   addWebhook,
   removeWebhook,
@@ -64,14 +64,14 @@ const CHANGES = {
   withdrawInvitation: ['owner', (as) => withdrawInvitation(context, as, 1)],
   setMemberRole: ['owner', (as) => setMemberRole(context, as, 1, 'owner')],
   removeMember: ['owner', (as) => removeMember(context, as, 1, 2)],
-  addService: ['editor', (as) => addService(context, as, { domain: 'a.example' })],
-  tryEnteredCheck: ['editor', (as) => tryEnteredCheck(context, as, { domain: 'a.example' })],
+  addOrClaim: ['editor', (as) => addOrClaim(context, as, { domain: 'a.example' })],
+  tryService: ['editor', (as) => tryService(context, as, { domain: 'a.example' })],
   dropClaim: ['editor', (as) => dropClaim(context, as, 'a.example')],
   verifyDomain: ['editor', (as) => verifyDomain(context, as, 'a.example', { kind: 'root', url: null })],
-  changeService: ['editor', (as) => changeService(context, as, 'a', { paused: true }, null)],
-  removeService: ['editor', (as) => removeService(context, as, 'a', null)],
-  makeHeartbeatAddress: ['editor', (as) => makeHeartbeatAddress(context, as, 'a')],
-  removeHeartbeatAddress: ['editor', (as) => removeHeartbeatAddress(context, as, 'a')],
+  patchService: ['editor', (as) => serviceChanges.patch(context, as, 'a', { paused: true }, null)],
+  removeService: ['editor', (as) => serviceChanges.remove(context, as, 'a', null)],
+  makeHeartbeatAddress: ['editor', (as) => makeHeartbeatAddress(context, as, 'a', null)],
+  removeHeartbeatAddress: ['editor', (as) => removeHeartbeatAddress(context, as, 'a', null)],
   addPage: ['editor', (as) => pageChanges.add(context, as, page)],
   patchPage: ['editor', (as) => pageChanges.patch(context, as, 'acme', page, [1])],
   arrangeStatusPage: [

@@ -68,7 +68,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   no_service: [{ slug: 'a-example' }, 'There is no service a-example.'],
   no_owned_service: [{ slug: 'a-example' }, 'No account has a service a-example.'],
   idempotency_mismatch: [{ key: 'a' }, 'The Idempotency-Key a was used for another request within a day.'],
-  service_stale: [{ slug: 'shop' }, 'The service shop was changed elsewhere in the meantime.'],
+  service_stale: [{}, 'This service was changed elsewhere in the meantime.'],
   catalogue_service: [
     { slug: 'github' },
     'github belongs to the catalogue: take it out of the catalogue file instead.',

@@ -4,9 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import t, { type Test } from 'tap';
+import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
 import { describeSettingProblem } from '../../src/domain/input-problem.ts';
-import type { CheckSettings, ProbedKind } from '../../src/domain/service.ts';
-import { changeSettings, validatePublicSettings, validateSettings } from '../../src/kinds/settings.ts';
+import { type CheckSettings, DEFAULT_CHECK, type ProbedKind } from '../../src/domain/service.ts';
+import { operatorLimits } from '../../src/kinds/check-members.ts';
+import { validatePublicSettings, validateSettings } from '../../src/kinds/settings.ts';
+import { mergePatch } from '../../src/resources/kit/merge-patch.ts';
+import { readServiceDocument } from '../../src/resources/services/service-document.ts';
 import { openProbe } from '../probe/try-probe.ts';
 import { type CertificateOptions, makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
 import { listenOn } from '../support/loopback.ts';
@@ -74,22 +78,22 @@ t.test('it accepts a certificate with its key, and says what is wrong with other
 t.test('a stored one is kept or replaced as a whole, and never sent elsewhere', async (t) => {
   const client = makeClient();
   const sealed = { clientCertificate: 'a', clientKey: 'b' };
-  const before = { kind: 'http', url: null, settings: {}, sealed } as const;
-  t.match(changeSettings('http', before, { path: '/x' }), { ok: true, sealed });
-  t.match(changeSettings('http', before, client), { ok: true, secrets: client });
-  t.match(changeSettings('http', before, { clientCertificate: null, clientKey: null }), { ok: true });
-  t.match(changeSettings('http', before, { clientKey: client.clientKey }), {
-    ok: false,
-    wrong: [{ setting: 'clientCertificate', problem: { code: 'together' } }],
+  const change = (settings: object, kind: (typeof KINDS)[number] = 'http') => {
+    const before = { ...DEFAULT_CHECK, kind, sealed };
+    const patch = { check: { settings } };
+    const document = mergePatch({ domain: 'a.example', check: { kind } }, patch);
+    return readServiceDocument(document, ANY_DESTINATION, operatorLimits(null), { before, patch });
+  };
+  const refused = (setting: string, code: string) => ({
+    ...{ ok: false, refusals: [{ refusal: { setting, problem: { code } } }] },
   });
-  t.match(changeSettings('http', before, { clientKey: null }), {
-    ok: false,
-    wrong: [{ setting: 'clientKey', problem: { code: 'together' } }],
-  });
-  for (const kind of KINDS) {
-    const moved = changeSettings(kind, { ...before, kind }, { port: '8443' });
-    t.match(moved, { ok: false, wrong: [{ problem: { code: 'secret_again' } }] }, kind);
-  }
+  t.match(change({ path: '/x' }), { ok: true, value: { check: { sealed } } });
+  t.match(change(client), { ok: true, value: { secrets: client } });
+  t.match(change({ clientCertificate: null, clientKey: null }), { ok: true });
+  t.match(change({ clientKey: client.clientKey }), refused('clientCertificate', 'together'));
+  t.match(change({ clientKey: null }), refused('clientKey', 'together'));
+  for (const kind of KINDS)
+    t.match(change({ port: 8443 }, kind), refused('clientCertificate', 'secret_again'), kind);
 });
 
 /** A server that demands a certificate of the test authority, and notes which it gets. */

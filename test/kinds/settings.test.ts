@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type CheckKind, type CheckSettings, PROBED_KINDS } from '../../src/domain/service.ts';
-import { changeSettings, settingFields, settingTexts, validateSettings } from '../../src/kinds/settings.ts';
+import { PROBED_KINDS } from '../../src/domain/service.ts';
+import { settingFields, settingsOfTexts, settingTexts, validateSettings } from '../../src/kinds/settings.ts';
 import { englishChecks } from '../../src/web/language/english-checks.ts';
 import { germanChecks } from '../../src/web/language/german-checks.ts';
-
-const checkOf = (kind: CheckKind, settings: CheckSettings = {}) => ({ kind, url: null, settings });
 
 t.test('every setting has a label in each language, and a row in the documentation', async (t) => {
   const document = readFileSync(join(import.meta.dirname, '../../docs/checks.md'), 'utf8');
@@ -25,14 +23,20 @@ t.test('every setting has a label in each language, and a row in the documentati
 });
 
 t.test('it reads texts by the types of the schema, and writes them back', async (t) => {
-  const reading = changeSettings('tcp', checkOf('tcp'), { port: '25', banner: '220 ' });
-  t.strictSame(reading, { ok: true, settings: { port: 25, banner: '220 ' } });
-  t.strictSame(settingTexts({ port: 25, banner: '220 ' }), { port: '25', banner: '220 ' });
-  const before = checkOf('tcp', { port: 25, banner: '220 ' });
-  t.strictSame(changeSettings('tcp', before, { banner: '' }), { ok: true, settings: { port: 25 } });
-  t.strictSame(changeSettings('tls', checkOf('tls', { port: 443 }), { port: '' }), {
-    ok: true,
-    settings: undefined,
+  const texts = { port: '25', banner: '220 ' };
+  const read = settingsOfTexts('tcp', texts);
+  t.strictSame(read, { port: 25, banner: '220 ' });
+  t.strictSame(settingTexts({ port: 25, banner: '220 ' }), texts);
+  t.strictSame(settingsOfTexts('tcp', { port: '', banner: null }), { port: null, banner: null });
+  const http = {
+    assertions: 'status is 200\r\n \n time below 3',
+    username: '',
+    token: null,
+    plain: 'true',
+    x: 'y',
+  };
+  t.strictSame(settingsOfTexts('http', http), {
+    ...{ assertions: ['status is 200', 'time below 3'], token: null, plain: true, x: 'y' },
   });
 });
 

@@ -6,16 +6,16 @@ import {
   type ContentOptions,
   NO_ACCOUNT,
   type WantedPage,
-  type WantedService,
 } from '../../src/store/ports/account-content.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import type { DefinedService } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON, owned } from './registry-fixtures.ts';
 
 const NOTHING: ContentChanges = { seen: [], removedPages: [], removedServices: [], services: [], pages: [] };
 const OPTIONS: ContentOptions = { now: NOON, verified: true, dryRun: false };
 
-const wanted = (domain: string, more: Partial<WantedService> = {}): WantedService => ({
+const wanted = (domain: string, more: Partial<DefinedService> = {}): DefinedService => ({
   domain,
   name: domain,
   category: 'developer',

@@ -146,7 +146,8 @@ t.test('a domain of another account is proved first, and the form keeps what was
 });
 
 t.test('a service has the fields of its kind of check, made from the schema of the kind', async (t) => {
-  const { ada, post } = await dashboard(t);
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
   const path = '/dashboard/services/mine';
   const fields = { name: 'Mine', category: 'cloud', dependencies: 'private', period: '', grace: '' };
   const asked = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
@@ -171,7 +172,8 @@ t.test('a service has the fields of its kind of check, made from the schema of t
 });
 
 t.test('a service has fields for its times and regions, within the bounds for owners', async (t) => {
-  const { ada, post } = await dashboard(t);
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
   const fields = { name: 'Mine', category: 'cloud', kind: 'root', dependencies: 'private' };
   const typed = { interval: '10s', timeout: '40s', confirmAfter: 'soon', regions: 'eu ap', method: 'HEAD' };
   const { status, text } = await post('/dashboard/services/mine/save', ada, { ...fields, ...typed });
@@ -235,7 +237,8 @@ t.test('a service has a field for the address of its check', async (t) => {
 });
 
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
-  const { ada, post } = await dashboard(t);
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
   const fields = {
     name: 'Mine anew',
     category: 'cloud',

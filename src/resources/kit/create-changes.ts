@@ -102,9 +102,15 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
       if (!isStale || tried === MAX_TRIES) return atFields(outcome, codes.at);
     }
   };
-  const store = async (context: Context, before: Entity, document: unknown, patch: unknown) => {
+  const store = async (
+    context: Context,
+    { role }: Principal,
+    before: Entity,
+    document: unknown,
+    patch: unknown,
+  ) => {
     const { accountId } = before;
-    const reading = await resource.read(context, document, { accountId, before, patch });
+    const reading = await resource.read(context, document, { accountId, role, before, patch });
     return reading.ok ? await resource.change(context, before, reading.value) : reading;
   };
 
@@ -122,17 +128,19 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
     async add(context, principal, document) {
       const denied = refuseRole(principal, mayChange);
       if (denied !== null) return denied;
-      const { accountId } = principal;
-      const reading = await resource.read(context, document, { accountId, before: null, patch: null });
+      const { accountId, role } = principal;
+      const reading = await resource.read(context, document, { accountId, role, before: null, patch: null });
       if (!reading.ok) return reading;
       return atFields(await resource.add(context, accountId, reading.value), codes.at);
     },
     patch: (context, principal, key, patch, revisions) =>
       changeNewest(context, principal, key, revisions, async (before) =>
-        store(context, before, mergePatch(await documentOf(context, before), patch), patch),
+        store(context, principal, before, mergePatch(await documentOf(context, before), patch), patch),
       ),
     replace: (context, principal, key, document, revisions) =>
-      changeNewest(context, principal, key, revisions, (before) => store(context, before, document, null)),
+      changeNewest(context, principal, key, revisions, (before) =>
+        store(context, principal, before, document, null),
+      ),
     change: changeNewest,
     remove: (context, principal, key, revisions) =>
       changeNewest(context, principal, key, revisions, (before) => resource.remove(context, before)),

@@ -5,7 +5,7 @@
  */
 import type { Refusal } from '../../domain/refusal.ts';
 import type { LimitedRole } from '../../domain/role.ts';
-import type { Outcome } from './change.ts';
+import type { Outcome, Principal } from './change.ts';
 
 /** The number or the name of a thing in paths and commands. */
 export type ResourceKey = number | string;
@@ -19,6 +19,8 @@ export interface Revised {
 /** What reads a document: whose it will be, and what it changes. */
 export interface ReadingOf<Entity> {
   readonly accountId: number;
+  /** Of the principal, whose bounds count. */
+  readonly role: Principal['role'];
   /** The state before the change; null: the document is of a new thing. */
   readonly before: Entity | null;
   /** The merge patch that the document was made with; null: it is a whole document. */

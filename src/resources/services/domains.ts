@@ -1,22 +1,24 @@
-/** Proofs of control over domains, and claims of domains that wait for one (decisions, Ownership). */
+/** Proofs of control over domains, claims of domains that wait for one, and where checks may lead (decisions, Ownership). */
 import type { DomainProofs } from '../../auth/domain-proof.ts';
-import type { Service } from '../../domain/service.ts';
+import type { CheckDefinition, Service } from '../../domain/service.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
-import { type CheckedPlace, claimPlace } from './services.ts';
 
-/** The dependencies of changes of claims. */
-export interface DomainContext {
-  readonly registry: OwnershipStore;
+/** The dependencies of permissions of checks. */
+export interface PlaceContext {
+  readonly registry: Pick<OwnershipStore, 'claimAddresses'>;
   readonly proofs: Pick<DomainProofs, 'check'>;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;
 }
 
+/** What decides which addresses a check requests. */
+export type CheckedPlace = Pick<CheckDefinition, 'kind' | 'url'>;
+
 /** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */
 export async function dropClaim(
-  { registry }: DomainContext,
+  { registry }: { readonly registry: Pick<OwnershipStore, 'dropClaim'> },
   principal: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<void>> {
@@ -31,9 +33,7 @@ export async function dropClaim(
  * `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
-  context: Omit<DomainContext, 'registry'> & {
-    readonly registry: Pick<OwnershipStore, 'proveDomain' | 'claimAddresses'>;
-  },
+  context: PlaceContext & { readonly registry: Pick<OwnershipStore, 'proveDomain'> },
   principal: AccountPrincipal,
   domain: string,
   check: CheckedPlace,
@@ -41,14 +41,48 @@ export async function verifyDomain(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { accountId } = principal;
-  const { registry, proofs, now } = context;
-  const missing = await proofs.check(accountId, domain);
+  return await takeProven(context, accountId, domain, check, () =>
+    context.registry.proveDomain(accountId, domain, check.kind, context.now()),
+  );
+}
+
+/** Takes a domain of which the account has proved control. Refused with `proof_missing` and `shared_address`, and as `take`. */
+export async function takeProven(
+  context: PlaceContext,
+  accountId: number,
+  domain: string,
+  check: CheckedPlace,
+  take: () => Promise<Service>,
+): Promise<Outcome<Service>> {
+  const missing = await context.proofs.check(accountId, domain);
   if (missing !== null) return refuse(missing, 'domain');
   const place = await claimPlace(context, domain, check);
   if (!place.ok) return place;
-  const proven = await attempt(() => registry.proveDomain(accountId, domain, check.kind, now()), 'domain');
-  if (!proven.ok) return proven;
+  const taken = await attempt(take, 'domain');
+  if (!taken.ok) return taken;
   // The addresses are stored again, since there was no service to store them for before.
   const placed = await claimPlace(context, domain, check);
-  return placed.ok ? proven : placed;
+  return placed.ok ? taken : placed;
+}
+
+/**
+ * Permits checks of an owner's domain, and of the host of `check.url`. Refused with `shared_address` if too many services of owners
+ * resolve to the same address (decisions, Ownership). Heartbeat services need no permission, because they are not requested.
+ */
+export async function claimPlace(
+  { registry, resolve }: Pick<PlaceContext, 'registry' | 'resolve'>,
+  domain: string,
+  { kind, url }: CheckedPlace,
+): Promise<Outcome<void>> {
+  if (kind === 'heartbeat') return accept(undefined);
+  const hosts = new Set([domain, url === null ? domain : (URL.parse(url)?.hostname ?? domain)]);
+  return await attempt(async () => {
+    const addresses = await Promise.all([...hosts].map((host) => resolve(host)));
+    await registry.claimAddresses(domain, [...new Set(addresses.flat())]);
+  }, 'kind');
+}
+
+/** Whether a check may request other addresses than the one before it. */
+export function hasMoved(before: CheckedPlace, after: CheckedPlace): boolean {
+  return before.kind !== after.kind || before.url !== after.url;
 }

@@ -1,14 +1,8 @@
 /** Heartbeat addresses of services: its owners, editors or the operator make and remove them. */
 import { randomBytes } from 'node:crypto';
 import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-address.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
 import { attempt, type Outcome, type Principal } from '../kit/change.ts';
-import { changeSeen, type OwnedContext } from './owned-service.ts';
-
-/** The dependencies of these changes. */
-export interface HeartbeatAddressContext extends OwnedContext {
-  readonly registry: Pick<ServiceStore, 'findService' | 'changeService'>;
-}
+import { type ServiceContext, serviceChanges } from './services.ts';
 
 /** Bytes of a secret: as hard to guess as a random UUID. */
 const SECRET_BYTES = 16;
@@ -18,40 +12,40 @@ export function makeAddressSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** How an address is made or removed. */
-interface AddressOptions {
-  /** Revisions of the service that the client has seen; null or absent: any. */
-  readonly revisions?: readonly number[] | null;
-}
-
 /**
- * Gives a service a new heartbeat address; the former one ends. Returns its secret, of which only a hash is stored: show
- * it once. Refused with `role_required`, `no_owned_service` or `service_stale`.
+ * Gives a service a new heartbeat address; the former one ends. `revisions`: those that the client has seen; null: any. Returns its
+ * secret, of which only a hash is stored: show it once. Refused with `role_required`, `no_owned_service` or `service_stale`.
  */
 export async function makeHeartbeatAddress(
-  context: HeartbeatAddressContext,
+  context: ServiceContext,
   principal: Principal,
   slug: string,
-  { secret = makeAddressSecret(), revisions = null }: AddressOptions & { readonly secret?: string } = {},
+  revisions: readonly number[] | null,
+  secret: string = makeAddressSecret(),
 ): Promise<Outcome<{ readonly slug: string; readonly secret: string }>> {
   const addressHash = hashAddressSecret(secret);
-  return await changeSeen(context, principal, slug, revisions, ({ slug: known, check, revision }) =>
-    attempt(async () => {
-      await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
-      return { slug: known, secret };
-    }),
+  return await serviceChanges.change(
+    context,
+    principal,
+    slug,
+    revisions,
+    ({ slug: known, check, revision }) =>
+      attempt(async () => {
+        await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
+        return { slug: known, secret };
+      }),
   );
 }
 
-/** Ends the heartbeat address of a service. Refused with `role_required`, `no_owned_service` or `service_stale`. */
+/** Ends the heartbeat address of a service. Refused as {@link makeHeartbeatAddress}. */
 export async function removeHeartbeatAddress(
-  context: HeartbeatAddressContext,
+  context: ServiceContext,
   principal: Principal,
   slug: string,
-  { revisions = null }: AddressOptions = {},
+  revisions: readonly number[] | null,
 ): Promise<Outcome<unknown>> {
-  return await changeSeen(context, principal, slug, revisions, ({ slug: known, check, revision }) => {
-    const { addressHash: _, ...without } = check;
-    return attempt(() => context.registry.changeService(known, { check: without }, [revision]));
+  return await serviceChanges.change(context, principal, slug, revisions, (service) => {
+    const { addressHash: _, ...check } = service.check;
+    return attempt(() => context.registry.changeService(service.slug, { check }, [service.revision]));
   });
 }

@@ -1,71 +1,17 @@
-/** A service as a document: the form that files of `apply` and the API share. */
+/** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { formatDuration } from '../../domain/durations.ts';
-import {
-  type AcceptRule,
-  type CheckDefinition,
-  type CheckKind,
-  type CheckSettings,
-  DEFAULT_CHECK,
-  MONITORING_KINDS,
-  type Service,
-} from '../../domain/service.ts';
+import type { CheckDefinition, CheckSettings } from '../../domain/service.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '../../kinds/check-members.ts';
-import { validateSettings } from '../../kinds/settings.ts';
-import { accept, type FieldRefusal, type Outcome } from '../kit/change.ts';
+import type { MemberLimits } from '../../kinds/check-members.ts';
+import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
+import type { DefinedService } from '../../store/ports/services.ts';
+import { accept, type FieldRefusal, type Outcome, type Refused } from '../kit/change.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import { readAll, readDomain, readNameField } from '../kit/read-input.ts';
-import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
-import type { Registration } from './register-services.ts';
-
-/** Members that are not known are refused. */
-const strict = { additionalProperties: false };
-
-const StatusRule = Type.Union([
-  Type.Integer({ minimum: 100, maximum: 999 }),
-  Type.String({ format: 'status-rule', pattern: '^[1-9](?:xx|[0-9]{2})$' }),
-]);
-
-/** How a service is checked. The settings depend on the kind. */
-const CheckDocumentSchema = Type.Object(
-  {
-    kind: Type.Optional(
-      Type.Unsafe<CheckKind>({
-        type: 'string',
-        enum: [...MONITORING_KINDS],
-        description: 'How the service is monitored; default: root.',
-      }),
-    ),
-    url: Type.Optional(
-      Type.String({
-        format: 'http-url',
-        maxLength: 2_000,
-        description: 'Address of the check, in place of https://DOMAIN/.',
-      }),
-    ),
-    method: Type.Optional(
-      Type.Unsafe<'HEAD' | 'GET'>({
-        type: 'string',
-        enum: ['HEAD', 'GET'],
-        description: 'Method of root checks; default: HEAD until the service has shown that it needs GET.',
-      }),
-    ),
-    accept: Type.Optional(
-      Type.Array(StatusRule, {
-        maxItems: 50,
-        description: 'HTTP statuses that count as good, such as 401 or 2xx; default: the rule of the kind.',
-      }),
-    ),
-    settings: Type.Optional(
-      Type.Unsafe<CheckSettings>({ type: 'object', description: 'Settings of the kind.' }),
-    ),
-    ...CHECK_MEMBERS,
-  },
-  strict,
-);
+import { refuseSecrets, takeKept } from '../kit/take-kept.ts';
+import { checkDocumentOf, inCheck, MONITORING_MEMBERS, readCheck } from './check-document.ts';
 
 /** The schema of a service. Absent members have their defaults. */
 export const ServiceDocumentSchema = Type.Object(
@@ -90,30 +36,9 @@ export const ServiceDocumentSchema = Type.Object(
         description: 'Whether visitors see the dependencies that heartbeats report; default: false.',
       }),
     ),
-    check: Type.Optional(CheckDocumentSchema),
-    period: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Time from one heartbeat to the next, such as 1h; default: heartbeats.silence.',
-      }),
-    ),
-    grace: Type.Optional(
-      Type.String({ maxLength: 100, description: 'How late a heartbeat may be, such as 5m; default: 0s.' }),
-    ),
-    schedule: Type.Optional(
-      Type.String({
-        maxLength: 1_000,
-        description: 'When heartbeats are expected, a cron expression such as "30 3 * * 1-5".',
-      }),
-    ),
-    timezone: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Time zone of the schedule, such as Europe/Berlin; default: UTC.',
-      }),
-    ),
+    ...MONITORING_MEMBERS,
   },
-  strict,
+  { additionalProperties: false },
 );
 
 /** A service as a document. */
@@ -121,61 +46,73 @@ export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
 
 const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchema);
 
+/** A service that a document defines, whose new credentials are in clear text. */
+export interface Registration extends DefinedService {
+  /** Absent: there are none. */
+  readonly secrets?: CheckSettings;
+}
+
 /** What a document changes. */
-interface PresentCheck {
-  /** The check, whose address, times and regions may stay. */
-  readonly before?: CheckDefinition;
-  /** Names of its credentials that stay. */
-  readonly kept?: readonly string[];
-  /** The change names the method. Absent: documents may contain one for any kind, as those that were exported before do. */
-  readonly choosesMethod?: boolean;
+export interface PresentCheck {
+  /** The check, whose address, times, regions and credentials may stay. */
+  readonly before?: CheckDefinition | undefined;
+  /** The merge patch with which the document was made; absent or null: it is a whole document. */
+  readonly patch?: unknown;
 }
 
 /**
- * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `url_elsewhere`, `url_refused`, `method_of_root`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
- * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`.
+ * Reads a service. Credentials of the check before stay where a whole document has null, and where a patch does not name them.
+ * Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`, `setting_invalid` where credentials that
+ * stay would be sent elsewhere, and as {@link readCheck}; the field is a path such as `check.settings.port`.
  */
 export function readServiceDocument(
   value: unknown,
   destinations: AllowedDestinations,
   limits: MemberLimits,
-  present: PresentCheck = {},
+  { before, patch = null }: PresentCheck = {},
 ): Outcome<Registration> {
-  const structure = readStructure(value);
-  if (structure.ok) return readMeaning(structure.value, destinations, limits, present);
-  const rest = withoutWrong(value, structure.refusals);
-  const meaning = rest === null ? null : readMeaning(rest, destinations, limits, present);
-  const further = meaning === null || meaning.ok ? [] : meaning.refusals;
-  return { ok: false, refusals: [...structure.refusals, ...further] };
+  const isPatched = patch !== null && before !== undefined;
+  const taken = isPatched ? accept(keepUnnamed(value, before, patch)) : takeNulls(value, before);
+  if (!taken.ok) return taken;
+  const { document, sealed } = taken.value;
+  const choosesMethod = isPatched && isObject(patch) && typeof Object(patch.check).method === 'string';
+  const judge = (sound: ServiceDocument) => {
+    const kept = Object.keys(sealed);
+    return readMeaning(sound, { destinations, limits, before, kept, choosesMethod });
+  };
+  const structure = readStructure(document);
+  if (!structure.ok) {
+    const rest = withoutWrong(document, structure.refusals);
+    const meaning = rest === null ? null : judge(rest);
+    const further = meaning === null || meaning.ok ? [] : meaning.refusals;
+    return { ok: false, refusals: [...structure.refusals, ...further] };
+  }
+  const reading = judge(structure.value);
+  if (!reading.ok || before === undefined) return reading;
+  const { addressHash, keepsKind, caFile } = before;
+  const check = {
+    ...reading.value.check,
+    ...{ caFile },
+    ...(Object.keys(sealed).length === 0 ? {} : { sealed }),
+    ...(addressHash === undefined ? {} : { addressHash }),
+    ...(keepsKind === undefined ? {} : { keepsKind }),
+  };
+  return refuseMoved(before, check, sealed) ?? accept({ ...reading.value, check });
 }
 
 /** Reads a service whose structure is that of the schema. */
 function readMeaning(
-  { domain, name, category = 'developer', check = {}, ...rest }: ServiceDocument,
-  destinations: AllowedDestinations,
-  limits: MemberLimits,
-  { before, kept, choosesMethod = false }: PresentCheck,
+  document: ServiceDocument,
+  rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
 ): Outcome<Registration> {
-  const { kind = 'root', url = null, method = null, accept: rules = [], settings } = check;
-  const entered: EnteredCheck = {
-    ...{ kind, url, method, choosesMethod },
-    accept: accept(rules.length === 0 ? null : rules.map(toAcceptRule)),
-    settings: validateSettings(kind, settings, kept),
-    ...{ choice: parseMembers(check), wrong: [] },
-    period: readPeriod(rest.period, undefined),
-    grace: readGrace(rest.grace, undefined),
-    schedule: readScheduleFields(rest.schedule, rest.timezone, undefined),
-    clashesAt: 'schedule',
-  };
+  const { domain, name, category = 'developer', paused = false, publicDependencies = false } = document;
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
-    check: inDocument(readCheck(entered, DEFAULT_CHECK, { destinations, limits, domain, before })),
+    check: readCheck(document, { ...rules, domain }),
   });
   if (!reading.ok) return reading;
   const read = reading.value;
-  const { paused = false, publicDependencies = false } = rest;
   return accept({
     domain: read.domain,
     name: read.name ?? read.domain,
@@ -185,32 +122,69 @@ function readMeaning(
 }
 
 /** A service as a document, without defaults and without secrets. */
-export function serviceDocumentOf(
-  service: Pick<Service, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
-    readonly publicDependencies?: boolean;
-  },
-): ServiceDocument {
+export function serviceDocumentOf(service: DefinedService): ServiceDocument {
   const { domain, name, category, paused, publicDependencies = false } = service;
-  const { kind, url, method, accept: rules, settings, periodMs, graceMs, schedule } = service.check;
-  const check = {
-    ...(kind === 'root' ? {} : { kind }),
-    ...(url === null ? {} : { url }),
-    ...(method === null ? {} : { method }),
-    ...(rules === null ? {} : { accept: [...rules] }),
-    ...(settings === undefined ? {} : { settings }),
-    ...writeMembers(service.check),
-  };
   return {
     domain,
     ...(name === domain ? {} : { name }),
     ...(category === 'developer' ? {} : { category }),
     ...(paused ? { paused } : {}),
     ...(publicDependencies ? { publicDependencies } : {}),
-    ...(Object.keys(check).length === 0 ? {} : { check }),
-    ...(periodMs === undefined ? {} : { period: formatDuration(periodMs) }),
-    ...(graceMs === undefined ? {} : { grace: formatDuration(graceMs) }),
-    ...(schedule === undefined ? {} : { schedule: schedule.cron, timezone: schedule.timezone }),
+    ...checkDocumentOf(service.check),
   };
+}
+
+/** A document, and the credentials of the check before that stay, which it does not contain. */
+interface KeptCredentials {
+  readonly document: unknown;
+  readonly sealed: SealedSettings;
+}
+
+/**
+ * A document that a patch has made. Where the patch chooses another kind, only the settings that it names are in it; a time zone
+ * goes with its schedule.
+ */
+function keepUnnamed(value: unknown, before: CheckDefinition, patch: unknown): KeptCredentials {
+  const given: Readonly<Record<string, unknown>> = isObject(patch) ? patch : {};
+  const check = isObject(given.check) ? given.check : null;
+  const named = check !== null && isObject(check.settings) ? check.settings : {};
+  const isSame = check?.kind === undefined || (check.kind ?? 'root') === before.kind;
+  const { check: merged, timezone, ...rest }: Readonly<Record<string, unknown>> = Object(value);
+  const { settings: _, ...other } = Object(merged);
+  const chosen = Object.fromEntries(Object.entries(named).filter(([, setting]) => setting !== null));
+  const drops = !isSame && isObject(merged);
+  const hasZone = timezone !== undefined && (given.schedule !== null || Object.hasOwn(given, 'timezone'));
+  const document = {
+    ...rest,
+    ...(merged === undefined ? {} : { check: drops ? { ...other, settings: chosen } : merged }),
+    ...(hasZone ? { timezone } : {}),
+  };
+  const keeps = isSame && given.check !== null && check?.settings !== null;
+  const sealed = Object.entries(keeps ? (before.sealed ?? {}) : {});
+  return {
+    document: isObject(value) ? document : value,
+    sealed: Object.fromEntries(sealed.filter(([setting]) => !Object.hasOwn(named, setting))),
+  };
+}
+
+/** A whole document, in which null stands for a credential that stays. Refused with `setting_invalid` where there is none. */
+function takeNulls(document: unknown, before: CheckDefinition | undefined): Outcome<KeptCredentials> {
+  const { check: given }: { readonly check?: unknown } = Object(document);
+  const { kind = 'root' }: { readonly kind?: unknown } = Object(given);
+  const stored: SealedSettings = (before?.kind === kind ? before?.sealed : undefined) ?? {};
+  const taken = takeKept(given, credentialsOf(kind), stored);
+  if (!taken.ok) return inCheck(taken);
+  const { document: check, kept } = taken.value;
+  if (kept.length === 0) return accept({ document, sealed: {} });
+  const sealed = Object.fromEntries(kept.map((name) => [name, stored[name] ?? '']));
+  return accept({ document: { ...Object(document), check }, sealed });
+}
+
+/** Refuses credentials of a check that stay and would be sent elsewhere; null: there are none. */
+function refuseMoved(before: CheckDefinition, after: CheckDefinition, kept: SealedSettings): Refused | null {
+  const settings = Object.keys(kept);
+  if (settings.length === 0 || destinationOf(before) === destinationOf(after)) return null;
+  return refuseSecrets(settings, 'secret_again', 'check.settings');
 }
 
 /** A document without its wrong members, so that the others are judged too; null: there is nothing to judge. */
@@ -232,22 +206,3 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): Servic
 
 /** A valid domain in place of one that is refused. */
 const ANY_DOMAIN = 'example.com';
-
-/** Refusals of a check with the paths of their members in a document. */
-function inDocument<T>(outcome: Outcome<T>): Outcome<T> {
-  if (outcome.ok) return outcome;
-  const refusals = outcome.refusals.map(({ field, refusal }) => ({
-    field: field !== null && OF_HEARTBEATS.has(field) ? field : `check.${field}`,
-    refusal,
-  }));
-  return { ok: false, refusals };
-}
-
-/** Members of a check that stand beside `check` in a document. */
-const OF_HEARTBEATS: ReadonlySet<string> = new Set(['period', 'grace', 'schedule', 'timezone']);
-
-const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
-
-function toAcceptRule(rule: string | number): AcceptRule {
-  return CLASSES.find((one) => one === rule) ?? Number(rule);
-}

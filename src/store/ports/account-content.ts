@@ -4,13 +4,8 @@ import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { PageAccess, PageGroup } from '../../domain/status-page.ts';
 import type { NewOwnerMaintenance } from './posts.ts';
-import type { NewService } from './services.ts';
+import type { DefinedService } from './services.ts';
 import type { NewPage, StoredPicture } from './status-pages.ts';
-
-/** A service as its account wants it. It is found by its domain. */
-export type WantedService = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
-  readonly publicDependencies: boolean;
-};
 
 /** A status page as its account wants it. It is found by its slug. */
 export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
@@ -92,7 +87,7 @@ export interface ContentChanges {
   readonly removedPages: readonly string[];
   /** Slugs of services of the account; others are ignored. */
   readonly removedServices: readonly string[];
-  readonly services: readonly WantedService[];
+  readonly services: readonly DefinedService[];
   readonly pages: readonly WantedPage[];
   /** Removals are made first. Absent: none. */
   readonly alerts?: AlertContent;

@@ -1,6 +1,6 @@
 /** Port of the registry: which account owns which domain (decisions, Ownership). */
 import type { CheckKind, Service } from '../../domain/service.ts';
-import type { NewService } from './services.ts';
+import type { DefinedService } from './services.ts';
 
 /**
  * Maximum number of domains that one account may register within 24 hours, including removed ones (decisions,
@@ -23,11 +23,6 @@ export interface DomainClaim {
   readonly createdAt: number;
 }
 
-/** A service that an account registers with its definition. */
-export type RegisteredService = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
-  readonly publicDependencies: boolean;
-};
-
 /** Ownership of domains. */
 export interface OwnershipStore {
   /**
@@ -45,7 +40,7 @@ export interface OwnershipStore {
    */
   registerService(
     accountId: number,
-    service: RegisteredService,
+    service: DefinedService,
     options: { readonly isProven: boolean; readonly now: number },
   ): Promise<Service>;
   /** Stores a claim; one that is there already stays as it is. Rejects with `account_limit` if the account has {@link MAX_CLAIMS}. */

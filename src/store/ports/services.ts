@@ -1,10 +1,9 @@
 /** Port of the registry: the services, and the ordered feed of their changes. */
-import type { Category } from '../../domain/category.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
-import type { CheckDefinition, Service } from '../../domain/service.ts';
+import type { Service } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 
 /** Codes of errors that a caller can handle. They are stable. */
@@ -38,6 +37,12 @@ export interface ServiceChange {
 
 /** A service before it is stored: the registry assigns `id` and `revision`. */
 export type NewService = Omit<Service, 'id' | 'revision'>;
+
+/** What an owner says of a service. It is found by its domain. */
+export type DefinedService = Pick<
+  NewService,
+  'domain' | 'name' | 'category' | 'paused' | 'check' | 'publicDependencies'
+>;
 
 /** The outcome of adding a service: its slug, or why it was refused. */
 export type AddOutcome =
@@ -83,16 +88,11 @@ export interface ServiceState {
   readonly lastArrivedAt?: number | null;
 }
 
-/** The properties of a service that its owner may change. Absent properties stay unchanged. */
-export interface ServiceEdit {
-  readonly name?: string;
-  readonly category?: Category;
-  readonly paused?: boolean;
-  readonly verified?: boolean;
-  /** A kind other than `heartbeat` is the owner's choice; later heartbeats do not change it. */
-  readonly check?: CheckDefinition;
-  readonly publicDependencies?: boolean;
-}
+/**
+ * The properties of a service that its owner may change. Absent properties stay unchanged. A kind of check other than `heartbeat` is
+ * the owner's choice; later heartbeats do not change it.
+ */
+export type ServiceEdit = Partial<Omit<DefinedService, 'domain'> & Pick<Service, 'verified'>>;
 
 /** Services of the catalogue and of owners. */
 export interface ServiceStore {

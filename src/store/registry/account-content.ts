@@ -10,8 +10,8 @@ import {
   NO_ACCOUNT,
   type RefusedContent,
   type WantedPage,
-  type WantedService,
 } from '../ports/account-content.ts';
+import type { DefinedService } from '../ports/services.ts';
 import { ensureAccount } from './accounts/account-rows.ts';
 import { putAlerts, removeAlerts } from './alerts/alert-content.ts';
 import { refuseOvertaken } from './content-revisions.ts';
@@ -24,6 +24,7 @@ import {
   type ServiceUpdate,
   toDefinition,
   updateServices,
+  withoutUnsaid,
 } from './services/service-rows.ts';
 import { loadNameRule } from './services/slugs.ts';
 
@@ -83,7 +84,7 @@ async function putContent(
 async function putServices(
   registry: OpenRegistry,
   accountId: number,
-  services: readonly WantedService[],
+  services: readonly DefinedService[],
   { verified, now }: ContentOptions,
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
@@ -93,7 +94,7 @@ async function putServices(
     services.map(({ domain }) => domain),
   );
   const known = new Map(rows.map((row) => [row.domain, row]));
-  const isKnown = ({ domain }: WantedService) => known.get(domain)?.account_id === accountId;
+  const isKnown = ({ domain }: DefinedService) => known.get(domain)?.account_id === accountId;
   const refusedName = await loadNameRule(registry);
   const updates: ServiceUpdate[] = [];
   for (const service of services.filter(isKnown)) {
@@ -121,19 +122,15 @@ async function putServices(
   return refused;
 }
 
-function toDefinitionOf({ publicDependencies, ...service }: WantedService, accountId: number) {
-  return {
-    ...service,
-    ...(publicDependencies ? { publicDependencies } : {}),
-    ...({ origin: 'owner', accountId, verified: true, statusPage: null } as const),
-  };
+function toDefinitionOf(service: DefinedService, accountId: number) {
+  return { ...service, ...({ origin: 'owner', accountId, verified: true, statusPage: null } as const) };
 }
 
 /** Registers services as their owner does: they are not verified, and count as registrations of the day. */
 async function registerEach(
   registry: OpenRegistry,
   accountId: number,
-  services: readonly WantedService[],
+  services: readonly DefinedService[],
   now: number,
 ): Promise<readonly (object | Pick<RefusedContent, 'refusal'>)[]> {
   const outcomes: (object | Pick<RefusedContent, 'refusal'>)[] = [];
@@ -151,18 +148,10 @@ async function registerEach(
 }
 
 /** The update of a live service to the properties that its account wants; empty: it has them. */
-function changesOf(
-  row: ServiceRow,
-  { publicDependencies, check, ...wanted }: WantedService,
-): ServiceUpdate[] {
-  const { publicDependencies: _, ...before } = toDefinition(row);
-  const service = {
-    ...before,
-    ...wanted,
-    check: chosenCheck(before.check, check),
-    ...(publicDependencies ? { publicDependencies } : {}),
-  };
-  return isDeepStrictEqual(service, toDefinition(row)) ? [] : [{ row, service }];
+function changesOf(row: ServiceRow, { check, ...wanted }: DefinedService): ServiceUpdate[] {
+  const before = toDefinition(row);
+  const service = withoutUnsaid({ ...before, ...wanted, check: chosenCheck(before.check, check) });
+  return isDeepStrictEqual(service, before) ? [] : [{ row, service }];
 }
 
 async function putPages(

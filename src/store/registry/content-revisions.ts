@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<SeenContent['type'], TypeRevisions>> = {
       );
       return new Map(rows.map(({ domain, revision }) => [domain, revision]));
     },
-    refusal: (domain) => ({ code: 'service_stale', slug: domain }),
+    refusal: () => ({ code: 'service_stale' }),
   },
   page: {
     load: async (registry, accountId) =>

@@ -1,5 +1,5 @@
 /** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
-import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
+import { type CheckKind, DEFAULT_CHECK, type Service, UNSAID } from '../../domain/service.ts';
 import type { JointOutcome } from '../database/group-commit.ts';
 import { addNotice } from '../database/notice-rows.ts';
 import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
@@ -10,9 +10,8 @@ import {
   MAX_CLAIMS,
   MAX_SERVICES_PER_ADDRESS,
   type OwnershipStore,
-  type RegisteredService,
 } from '../ports/ownership.ts';
-import type { NewService, ServiceEdit } from '../ports/services.ts';
+import type { DefinedService, NewService, ServiceEdit } from '../ports/services.ts';
 import { forgetPosts } from './pages/owner-maintenance-rows.ts';
 import { forgetHeartbeats } from './services/heartbeat-rows.ts';
 import {
@@ -118,14 +117,9 @@ function editRow(
   const { name = row.name } = edit;
   const taken = name === row.name ? null : (nameRule?.(name, row.domain) ?? null);
   if (taken !== null) throw new RegistryError('name_taken', taken);
-  const { publicDependencies, ...known } = toDefinition(row);
-  const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
-  const definition = {
-    ...known,
-    ...rest,
-    check: check === undefined ? known.check : chosen(known.check, check),
-  };
-  return { row, service: { ...definition, ...(isPublic ? { publicDependencies: true } : {}) } };
+  const known = toDefinition(row);
+  const check = edit.check === undefined ? known.check : chosen(known.check, edit.check);
+  return { row, service: { ...known, ...edit, check } };
 }
 
 /** A heartbeat service that gets another kind keeps that kind, even if heartbeats arrive. */
@@ -165,7 +159,7 @@ export async function findService({ kysely, queries }: RegistryStore, slug: stri
 export async function registerService(
   store: RegistryStore,
   accountId: number,
-  { publicDependencies, ...definition }: RegisteredService,
+  definition: DefinedService,
   { isProven, now }: { readonly isProven: boolean; readonly now: number },
   limits: DomainLimits,
 ): Promise<Service> {
@@ -177,14 +171,12 @@ export async function registerService(
   if (isProven) {
     const { slug } = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
     const { domain: _, ...edit } = definition;
-    return await changeService(store, slug, { ...edit, publicDependencies });
+    return await changeService(store, slug, edit);
   }
   if (row !== undefined) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
-  const isPublic = publicDependencies ? { publicDependencies } : {};
-  const service = { ...definition, ...isPublic, accountId, verified: false };
   // The page of the service says how to verify its domain.
   await dropClaim(store, accountId, domain);
-  return await registerDomain(store, service, limits);
+  return await registerDomain(store, { ...definition, accountId, verified: false }, limits);
 }
 
 /** The account's services by slug. */
@@ -287,7 +279,7 @@ export async function proveDomain(
     return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
   }
   const former = row.account_id;
-  const { publicDependencies, check, ...definition } = toDefinition(row);
+  const { check, ...definition } = toDefinition(row);
   const { addressHash: _address, sealed: _sealed, ...withoutSecrets } = check;
   const moves = former !== accountId;
   if (moves) {
@@ -300,7 +292,7 @@ export async function proveDomain(
   const service = await updateService(store, row, {
     ...definition,
     ...slugChange(definition, slug),
-    ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
+    ...(moves ? UNSAID : {}),
     // The former owner knows the heartbeat address, and entered the credentials.
     check: moves ? withoutSecrets : check,
     accountId,

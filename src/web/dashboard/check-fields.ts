@@ -4,10 +4,10 @@
  */
 
 import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
-import { MEMBER_NAMES, type MemberName, memberTexts } from '../../kinds/check-members.ts';
+import { MEMBER_NAMES, memberTexts } from '../../kinds/check-members.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
-import type { CheckBounds } from '../../resources/services/check-choice.ts';
-import type { ServiceChanges } from '../../resources/services/services.ts';
+import type { CheckBounds } from '../../resources/services/check-document.ts';
+import type { SettingTexts } from '../../resources/services/service-texts.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
@@ -17,7 +17,7 @@ const PREFIX = 'settings.';
 const REMOVAL = 'remove.';
 
 /** The settings in a form, as texts by their names; null: remove the credential. */
-export function settingsOf(fields: FormFields): Record<string, string | null> {
+export function settingsOf(fields: FormFields): SettingTexts {
   const entered = [...fields].filter(([name]) => name.startsWith(PREFIX));
   return Object.fromEntries(
     entered.map(([name, text]) => {
@@ -25,16 +25,6 @@ export function settingsOf(fields: FormFields): Record<string, string | null> {
       return [setting, text === '' && fields.has(`${REMOVAL}${setting}`) ? null : text];
     }),
   );
-}
-
-/** The members in a form that has them. The method is a root check's; a form that chooses another kind does not set it. */
-export function membersOf(fields: FormFields): Pick<ServiceChanges, MemberName | 'method' | 'url'> {
-  const entered = MEMBER_NAMES.map((name) => [name, fields.get(name)] as const);
-  return {
-    ...Object.fromEntries(entered),
-    url: fields.get('url'),
-    method: fields.get('kind') === 'root' ? fields.get('method') : undefined,
-  };
 }
 
 /**

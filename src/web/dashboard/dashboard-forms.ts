@@ -15,7 +15,7 @@ import { escapeMarkup } from '../../language/phrase.ts';
 import type { ChannelKinds } from '../../resources/channels/channel-document.ts';
 import type { SendContext } from '../../resources/channels/channels.ts';
 import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
-import type { CheckBounds } from '../../resources/services/check-choice.ts';
+import type { CheckBounds } from '../../resources/services/check-document.ts';
 import type { TrialContext } from '../../resources/services/new-service.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';

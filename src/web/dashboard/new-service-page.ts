@@ -3,8 +3,8 @@
 import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { needsProof } from '../../resources/services/defined-services.ts';
-import { addService, type Trial } from '../../resources/services/new-service.ts';
+import { addOrClaim, type Trial } from '../../resources/services/new-service.ts';
+import { needsProof } from '../../resources/services/services.ts';
 import { checkLabels } from './check-fields.ts';
 import {
   changeContext,
@@ -16,7 +16,7 @@ import {
   type ShowPage,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { changesIn, filledForm, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
+import { atFields, documentIn, filledForm, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/services/new';
@@ -71,14 +71,13 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
       find: (_request, session) => session,
       labels: (_, session) => checkLabels(session),
       async take(_, session, fields) {
-        const entered = { ...changesIn(fields), domain: fields.get('domain') ?? '' };
         if (fields.has('show')) return page(session, filledForm(fields));
         if (fields.has('try')) {
-          const outcome = await tryForm(sources, session, entered);
+          const outcome = await tryForm(sources, session, fields, null);
           if ('problems' in outcome || !outcome.ok) return outcome;
           return page(session, filledForm(fields), { trial: outcome.value });
         }
-        const outcome = await addService(context, memberOf(session), entered);
+        const outcome = atFields(await addOrClaim(context, memberOf(session), documentIn(fields)), fields);
         if (outcome.ok) return seeOther(`/dashboard/services/${outcome.value.slug}?saved=new`);
         const [toProve] = needsProof(outcome)
           ? outcome.refusals.flatMap(({ refusal }) => ('domain' in refusal ? [refusal.domain] : []))

@@ -12,7 +12,7 @@ import {
   removeHeartbeatAddress,
 } from '../../resources/services/heartbeat-addresses.ts';
 import type { Trial } from '../../resources/services/new-service.ts';
-import { changeService, removeService } from '../../resources/services/services.ts';
+import { serviceChanges } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -33,7 +33,7 @@ import {
   shownRevision,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { changesIn, filledForm, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
+import { atFields, filledForm, patchIn, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
@@ -127,7 +127,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const setPaused =
     (paused: boolean): DashboardForm<Service>['take'] =>
     ({ slug }, session, fields) =>
-      changeService(context, memberOf(session), slug, { paused }, revisionIn(fields));
+      serviceChanges.patch(context, memberOf(session), slug, { paused }, revisionIn(fields));
 
   return [
     visitorRoute(sources, '/dashboard/services/:slug', async (session, request) =>
@@ -136,28 +136,24 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       }),
     ),
     form('save', async (service, session, fields) => {
-      const { slug, domain, check } = service;
+      const { slug } = service;
       if (fields.has('show')) return await page(service, session, filledForm(fields));
       if (fields.has('try')) {
-        const outcome = await tryForm(sources, session, { ...changesIn(fields), domain }, check);
+        const outcome = await tryForm(sources, session, fields, service);
         if ('problems' in outcome || !outcome.ok) return outcome;
         return await page(service, session, filledForm(fields), { trial: outcome.value });
       }
-      const outcome = await changeService(
-        context,
-        memberOf(session),
-        slug,
-        changesIn(fields),
-        revisionIn(fields),
-      );
+      const [patch, revisions] = [patchIn(fields), revisionIn(fields)];
+      const saved = await serviceChanges.patch(context, memberOf(session), slug, patch, revisions);
+      const outcome = atFields(saved, fields);
       return outcome.ok ? seeOther(`/dashboard/services/${slug}?saved=yes`) : outcome;
     }),
     form('address', async (service, session, fields) => {
       const { slug } = service;
       const revisions = revisionIn(fields);
       if (fields.get('remove') !== undefined)
-        return await removeHeartbeatAddress(context, memberOf(session), slug, { revisions });
-      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug, { revisions });
+        return await removeHeartbeatAddress(context, memberOf(session), slug, revisions);
+      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug, revisions);
       if (!outcome.ok) return outcome;
       return await page(service, session, null, { secret: outcome.value.secret });
     }),
@@ -170,7 +166,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
         return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
-      const outcome = await removeService(context, memberOf(session), slug, revisionIn(fields));
+      const outcome = await serviceChanges.remove(context, memberOf(session), slug, revisionIn(fields));
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];

@@ -2,15 +2,17 @@
 
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { formatDuration } from '../../domain/durations.ts';
-import { type CheckDefinition, MONITORING_KINDS } from '../../domain/service.ts';
+import { type CheckDefinition, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { latestCheckOf } from '../../domain/status/judge.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
-import { type EnteredService, type Trial, tryEnteredCheck } from '../../resources/services/new-service.ts';
-import type { ServiceChanges } from '../../resources/services/services.ts';
+import { mergePatch } from '../../resources/kit/merge-patch.ts';
+import { type Trial, tryService } from '../../resources/services/new-service.ts';
+import { serviceDocumentOf } from '../../resources/services/service-document.ts';
+import { atTexts, patchOfTexts, type ServicePatch } from '../../resources/services/service-texts.ts';
 import type { Language } from '../language/language.ts';
 import { explainStatus, STATUS_SHAPES } from '../parts/verdict.ts';
-import { membersOf, settingsOf, viewSettings } from './check-fields.ts';
+import { settingsOf, viewSettings } from './check-fields.ts';
 import {
   type DashboardSources,
   type FormFields,
@@ -59,43 +61,51 @@ export function filledForm(typed: FormFields): RefusedForm {
   return { form: 'save', problems: {}, typed };
 }
 
-/** The changes that the form asks for. */
-export function changesIn(fields: FormFields): ServiceChanges {
-  return {
-    name: fields.get('name'),
-    category: fields.get('category'),
-    kind: fields.get('kind'),
-    settings: settingsOf(fields),
-    accept: fields.get('accept'),
-    ...membersOf(fields),
-    ...heartbeatFields(fields),
+/** The patch of the document of a service that the form asks for. */
+export function patchIn(fields: FormFields): ServicePatch {
+  const kind = MONITORING_KINDS.find((one) => one === fields.get('kind'));
+  const texts = {
+    ...Object.fromEntries(fields),
+    // The method is a root check's; a form that chooses another kind does not set it.
+    method: kind === 'root' ? fields.get('method') : undefined,
     publicDependencies: fields.get('dependencies') === 'public',
   };
+  return patchOfTexts(texts, settingsOf(fields), kind);
 }
 
-/** The fields of heartbeats. An empty field means the default; the forms of other kinds have none, and change nothing. */
-function heartbeatFields(
-  fields: FormFields,
-): Pick<ServiceChanges, 'period' | 'grace' | 'schedule' | 'timezone'> {
-  const hasFields = fields.get('kind') === 'heartbeat' || fields.has('period');
-  const read = (name: string) => (hasFields ? fields.get(name) || null : undefined);
-  return {
-    period: read('period'),
-    grace: read('grace'),
-    schedule: read('schedule'),
-    timezone: read('timezone'),
-  };
+/** What is refused of a document at the fields of the form. */
+export function atFields<T>(outcome: Outcome<T>, fields: FormFields): Outcome<T> {
+  return atTexts(outcome, settingsOf(fields));
+}
+
+/** The document of a new service. A blank name stands for the domain; a URL is pasted from the browser for its host. */
+export function documentIn(fields: FormFields): object {
+  const { name, ...patch } = patchIn(fields);
+  const typed = fields.get('domain') ?? '';
+  const pasted = /^https?:\/\//i.test(typed.trim()) ? URL.parse(typed.trim())?.hostname : undefined;
+  const given = String(name ?? '').trim() === '' ? {} : { name };
+  return Object(mergePatch({}, { ...given, ...patch, domain: pasted ?? typed }));
 }
 
 /** Tries the check of a form once; a limit that is reached is a problem of the form. */
 export async function tryForm(
   sources: Pick<DashboardSources, 'destinations' | 'bounds' | 'tryCheck' | 'charge'>,
   session: Visitor,
-  entered: EnteredService,
-  before?: CheckDefinition,
+  fields: FormFields,
+  service: Service | null,
 ): Promise<Outcome<Trial> | { readonly problems: FormProblems }> {
   try {
-    return await tryEnteredCheck(sources, memberOf(session), entered, before);
+    // The name does not matter to the check.
+    const { name: _, category: __, ...patch } = patchIn(fields);
+    const member = memberOf(session);
+    const outcome =
+      service === null
+        ? await tryService(sources, member, documentIn(fields))
+        : await tryService(sources, member, mergePatch(serviceDocumentOf(service), patch), {
+            before: service.check,
+            patch,
+          });
+    return atFields(outcome, fields);
   } catch (error) {
     if (!(error instanceof HttpError) || error.code !== 'rate_limited') throw error;
     const seconds = Number(error.members.retry_after);

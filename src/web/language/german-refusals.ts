@@ -171,7 +171,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_owned_service: ({ slug }) => `Kein Konto hat einen Dienst ${slug}.`,
   idempotency_mismatch: ({ key }) =>
     `Der Idempotency-Key ${key} gehörte innerhalb eines Tages zu einer anderen Anfrage.`,
-  service_stale: ({ slug }) => `Der Dienst ${slug} wurde inzwischen anderswo geändert.`,
+  service_stale: 'Dieser Dienst wurde inzwischen anderswo geändert.',
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
   same_account: 'Ein Konto kann nicht mit sich selbst zusammengelegt werden.',

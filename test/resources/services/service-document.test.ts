@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
 import { CATEGORIES } from '../../../src/domain/category.ts';
-import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
+import { mergePatch } from '../../../src/resources/kit/merge-patch.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import { USUAL } from '../../support/attempts.ts';
 import { PUBLIC_ONLY } from '../../support/destinations.ts';
@@ -30,8 +31,8 @@ t.test('it reads a document, whose absent members have their defaults', async (t
       { ...PLAIN, name: 'Shop', category: 'ai', paused: true, publicDependencies: true },
     ],
     [
-      { domain: 'a.example', check: { kind: 'root', method: 'GET', accept: ['2xx', 401, '404'] } },
-      { ...PLAIN, check: { ...DEFAULT_CHECK, method: 'GET', accept: ['2xx', 401, 404] } },
+      { domain: 'a.example', check: { kind: 'root', method: 'GET', accept: ['2xx', 401, '404', '9xx'] } },
+      { ...PLAIN, check: { ...DEFAULT_CHECK, method: 'GET', accept: ['2xx', 401, 404, '9xx'] } },
     ],
     [
       { domain: 'a.example', check: { kind: 'tcp', settings: { port: 443 } } },
@@ -72,6 +73,26 @@ t.test('it reads a document, whose absent members have their defaults', async (t
       { ok: true, value },
       JSON.stringify(document),
     );
+});
+
+t.test('what a patch does not name stays, also where it would not be permitted anew', async (t) => {
+  const before = { ...DEFAULT_CHECK, kind: 'tcp', settings: { port: 22 } } as const;
+  const heartbeat = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
+  const schedule = { cron: '@daily', timezone: 'Europe/Berlin' };
+  const change = (check: CheckDefinition, patch: object) => {
+    const stored = serviceDocumentOf({ ...PLAIN, category: 'developer', check });
+    return readServiceDocument(mergePatch(stored, patch), PUBLIC_ONLY, LIMITS, { before: check, patch });
+  };
+  t.match(change(before, { paused: true }), { value: { paused: true, check: before } });
+  t.match(change(before, { check: { settings: { port: 25 } } }), {
+    refusals: [{ field: 'check.settings.port' }],
+  });
+  t.match(change(before, { check: { kind: 'tls', settings: { port: 22 } } }), { ok: false });
+  const scheduled = { ...heartbeat, schedule };
+  t.match(change(scheduled, { schedule: null, period: '1h' }), { value: { check: { periodMs: 3_600_000 } } });
+  t.match(change(scheduled, { schedule: null, timezone: 'UTC' }), { refusals: [{ field: 'timezone' }] });
+  const kept = { ...heartbeat, addressHash: 'ab', keepsKind: true } as const;
+  t.match(change(kept, { name: 'Job' }), { value: { name: 'Job', check: kept } });
 });
 
 t.test('it names every member that is not valid', async (t) => {

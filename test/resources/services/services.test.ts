@@ -1,21 +1,46 @@
 /** The rules for changes of a service by its owner. */
 
 import t from 'tap';
-import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
-import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { type AllowedDestinations, ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
+import { type CheckDefinition, DEFAULT_CHECK, MONITORING_KINDS } from '../../../src/domain/service.ts';
 import { ownerLimits } from '../../../src/kinds/check-members.ts';
-import { readServiceDocument } from '../../../src/resources/services/service-document.ts';
+import { mergePatch } from '../../../src/resources/kit/merge-patch.ts';
+import { claimPlace } from '../../../src/resources/services/domains.ts';
+import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import {
-  claimPlace,
-  readServiceEdit,
-  type ServiceChanges,
-} from '../../../src/resources/services/services.ts';
+  atTexts,
+  patchOfTexts,
+  type ServiceTexts,
+  type SettingTexts,
+} from '../../../src/resources/services/service-texts.ts';
 import type { ServiceEdit } from '../../../src/store/ports/services.ts';
 import { USUAL } from '../../support/attempts.ts';
 import { PUBLIC_ONLY } from '../../support/destinations.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
+const STORED = {
+  ...{ domain: 'shop.example', name: 'Old', category: 'cloud', paused: true, publicDependencies: false },
+};
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
+
+/** Texts of a form or a command, with settings as texts. */
+type ServiceChanges = ServiceTexts | { readonly kind?: string; readonly settings: SettingTexts };
+
+/** The service that texts make of one with that check. */
+function readServiceEdit(
+  before: CheckDefinition,
+  changes: ServiceChanges,
+  destinations: AllowedDestinations,
+  domain = 'shop.example',
+) {
+  const { settings, ...texts }: { readonly kind?: string; readonly settings?: SettingTexts } =
+    Object(changes);
+  const kind = MONITORING_KINDS.find((one) => one === (texts.kind ?? before.kind));
+  const patch = patchOfTexts(texts, settings, kind);
+  const stored = serviceDocumentOf({ domain, name: 'Old', category: 'cloud', paused: true, check: before });
+  const document = mergePatch(stored, patch);
+  return atTexts(readServiceDocument(document, destinations, LIMITS, { before, patch }), settings);
+}
 
 t.test('it changes the named fields and keeps the others', async (t) => {
   const { periodMs: _period, ...withoutPeriod } = CHECK;
@@ -69,8 +94,8 @@ t.test('it changes the named fields and keeps the others', async (t) => {
   ];
   for (const [changes, edit] of cases)
     t.strictSame(
-      readServiceEdit(CHECK, changes, PUBLIC_ONLY, LIMITS, 'shop.example'),
-      { ok: true, value: edit },
+      readServiceEdit(CHECK, changes, PUBLIC_ONLY),
+      { ok: true, value: { ...STORED, check: CHECK, ...edit } },
       JSON.stringify(changes),
     );
 });
@@ -80,8 +105,8 @@ t.test('it names every field that is not valid', async (t) => {
     [
       { name: '', category: 'x' },
       [
-        ['name', 'service_name_missing'],
         ['category', 'category_invalid'],
+        ['name', 'service_name_missing'],
       ],
     ],
     [{ category: 'shops' }, [['category', 'category_invalid']]],
@@ -121,8 +146,8 @@ t.test('it names every field that is not valid', async (t) => {
     [
       { interval: '29s', timeout: 'x', name: '' },
       [
-        ['name', 'service_name_missing'],
         ['timeout', 'check_member_invalid'],
+        ['name', 'service_name_missing'],
         ['interval', 'check_member_invalid'],
       ],
     ],
@@ -136,7 +161,7 @@ t.test('it names every field that is not valid', async (t) => {
     [{ url: 'https://b.example' }, [['url', 'url_elsewhere']]],
   ];
   for (const [changes, expected] of cases) {
-    const reading = readServiceEdit(CHECK, changes, PUBLIC_ONLY, LIMITS, 'shop.example');
+    const reading = readServiceEdit(CHECK, changes, PUBLIC_ONLY);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }
@@ -163,14 +188,14 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     [{ kind: 'tcp', settings: { port: '443' } }, {}],
   ];
   for (const [changes, check, secrets] of kept) {
-    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION, LIMITS, 'shop.example');
+    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION);
     const title = JSON.stringify(changes);
     if (!reading.ok) t.fail(`${title}: ${JSON.stringify(reading.refusals)}`);
     else {
       t.match(reading.value.check, check, title);
       t.same(reading.value.secrets, secrets, title);
       const names = Object.keys(reading.value.check?.sealed ?? {});
-      const { kind = 'http', settings = {} } = changes;
+      const { kind = 'http', settings = {} }: { kind?: string; settings?: SettingTexts } = Object(changes);
       const expected =
         kind === 'http'
           ? ['username', 'password'].filter((name) => !settings[name] && settings[name] !== null)
@@ -179,7 +204,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     }
   }
   const problemsOf = (changes: ServiceChanges) => {
-    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION, LIMITS, 'shop.example');
+    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION);
     return reading.ok
       ? []
       : reading.refusals.map(({ field, refusal }) => [field, 'problem' in refusal && refusal.problem]);
@@ -196,62 +221,9 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
   ]);
 });
 
-t.test('a form and a document are read by the same rules', async (t) => {
-  const domain = 'shop.example';
-  /** What a form enters, and the same as a document; `codes` of refusals by the fields of the form. */
-  const rows: readonly [ServiceChanges, document: object, codes: readonly (readonly string[])[]][] = [
-    [{ kind: 'root', method: 'GET' }, { check: { method: 'GET' } }, []],
-    [
-      { kind: 'http', method: 'GET' },
-      { check: { kind: 'http', method: 'GET' } },
-      [['method', 'method_of_root']],
-    ],
-    [{ url: 'https://b.example/' }, { check: { url: 'https://b.example/' } }, [['url', 'url_elsewhere']]],
-    [{ url: 'https://shop.example/x' }, { check: { url: 'https://shop.example/x' } }, []],
-    [{ interval: '29s' }, { check: { interval: '29s' } }, [['interval', 'check_member_invalid']]],
-    [{ regions: 'us' }, { check: { regions: ['us'] } }, [['regions', 'check_member_invalid']]],
-    [
-      { kind: 'tcp', settings: { port: '25' } },
-      { check: { kind: 'tcp', settings: { port: 25 } } },
-      [['settings.port', 'setting_invalid']],
-    ],
-    [{ kind: 'tcp' }, { check: { kind: 'tcp' } }, [['settings.port', 'setting_invalid']]],
-    [{ kind: 'tcp', settings: { port: '443' } }, { check: { kind: 'tcp', settings: { port: 443 } } }, []],
-    [
-      { period: '0s', grace: 'x' },
-      { period: '0s', grace: 'x' },
-      [
-        ['period', 'duration_invalid'],
-        ['grace', 'duration_invalid'],
-      ],
-    ],
-    [
-      { period: '1h', schedule: '@daily' },
-      { period: '1h', schedule: '@daily' },
-      [['schedule', 'period_and_schedule']],
-    ],
-    [{ timezone: 'UTC' }, { timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
-    [{ accept: '2xx 401' }, { check: { accept: ['2xx', 401] } }, []],
-  ];
-  for (const [changes, document, codes] of rows) {
-    const before = DEFAULT_CHECK;
-    const edit = readServiceEdit(before, changes, PUBLIC_ONLY, LIMITS, domain);
-    const options = { before, choosesMethod: true };
-    const read = readServiceDocument({ domain, ...document }, PUBLIC_ONLY, LIMITS, options);
-    const title = JSON.stringify(changes);
-    if (edit.ok && read.ok) t.strictSame([edit.value.check, codes], [read.value.check, []], title);
-    const found = [edit, read].map((reading) =>
-      reading.ok
-        ? []
-        : reading.refusals.map(({ field, refusal }) => [field?.replace('check.', ''), refusal.code]),
-    );
-    t.strictSame(found, [codes, codes], title);
-  }
-});
-
 t.test('a method of another kind than root is dropped where nobody chooses it', async (t) => {
   const before = { ...DEFAULT_CHECK, method: 'GET' } as const;
-  const edit = readServiceEdit(before, { kind: 'http' }, ANY_DESTINATION, LIMITS);
+  const edit = readServiceEdit(before, { kind: 'http' }, ANY_DESTINATION);
   t.match(edit, { value: { check: { kind: 'http', method: null } } });
   const exported = { domain: 'shop.example', check: { kind: 'http', method: 'GET' } };
   const reading = readServiceDocument(exported, ANY_DESTINATION, LIMITS);

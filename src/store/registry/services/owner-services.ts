@@ -6,7 +6,7 @@ import { dashDomain, type Service } from '../../../domain/service.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { AddOutcome, NewService, RegistryErrorCode } from '../../ports/services.ts';
+import type { AddOutcome, DefinedService, NewService, RegistryErrorCode } from '../../ports/services.ts';
 import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
@@ -162,10 +162,8 @@ export async function findOwned({ queries }: RegistryStore, domain: string): Pro
  */
 export async function registerDomain(
   store: RegistryStore,
-  service: Pick<NewService, 'domain' | 'check' | 'verified'> &
-    Partial<Pick<NewService, 'name' | 'category' | 'paused' | 'publicDependencies'>> & {
-      readonly accountId: number;
-    },
+  service: Partial<DefinedService> &
+    Pick<NewService, 'domain' | 'check' | 'verified'> & { readonly accountId: number },
   limits: DomainLimits,
 ): Promise<Service> {
   const { domain, accountId, verified } = service;
@@ -217,9 +215,9 @@ export async function removeService(
 }
 
 /** Throws `stale` if revisions are given and do not contain that of the row. */
-export function refuseStale({ slug, revision }: ServiceRow, revisions?: readonly number[]): void {
+export function refuseStale({ revision }: ServiceRow, revisions?: readonly number[]): void {
   if (revisions !== undefined && !revisions.includes(revision))
-    throw new RegistryError('stale', { code: 'service_stale', slug });
+    throw new RegistryError('stale', { code: 'service_stale' });
 }
 
 /** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */

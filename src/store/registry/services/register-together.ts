@@ -142,9 +142,8 @@ async function countAccounts(
 async function insert(store: RegistryStore, registrations: readonly Registration[]): Promise<Service[]> {
   const { queries } = store;
   const now = systemClock.now();
-  const services = registrations.map(([accountId, { publicDependencies, ...definition }]) => ({
+  const services = registrations.map(([accountId, definition]) => ({
     ...definition,
-    ...(publicDependencies ? { publicDependencies } : {}),
     slug: dashDomain(definition.domain),
     accountId,
     verified: false,

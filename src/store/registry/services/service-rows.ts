@@ -3,7 +3,7 @@
  * changes.
  */
 import { isSameCheck } from '../../../domain/check-target.ts';
-import { type CheckDefinition, dashDomain, type Service } from '../../../domain/service.ts';
+import { type CheckDefinition, dashDomain, type Service, UNSAID } from '../../../domain/service.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -43,20 +43,54 @@ export function toDefinition(row: ServiceRow): NewService {
     paused: row.paused === 1,
     check: toCheck(row.check_definition),
     statusPage: null,
-    ...optionalMembersOf(row),
+    ...readRareMembers(RARE_COLUMNS.map((column) => row[column])),
   };
 }
 
-/** The members that few services have; null: it has none. */
-export function optionalMembersOf(
-  row: Pick<ServiceRow, 'status_page' | 'public_dependencies' | 'former_slugs'>,
-): Partial<Pick<NewService, 'statusPage' | 'publicDependencies' | 'formerSlugs'>> | null {
-  if (row.status_page === null && row.public_dependencies !== 1 && row.former_slugs === null) return null;
-  return {
-    statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
-    ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
-    ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),
-  };
+/** The members that few services have, and the columns that hold them. Where a service has none, a flag is 0, and others are null. */
+const RARE = [
+  { member: 'statusPage', column: 'status_page', form: 'json' },
+  { member: 'publicDependencies', column: 'public_dependencies', form: 'flag' },
+  { member: 'formerSlugs', column: 'former_slugs', form: 'json' },
+] as const satisfies readonly {
+  readonly member: keyof NewService;
+  readonly column: keyof ServiceRow;
+  readonly form: 'json' | 'flag' | 'text';
+}[];
+
+/** The columns of what few services have. */
+export const RARE_COLUMNS = RARE.map(({ column }) => column);
+
+/** What few services have: `values` has the values of {@link RARE_COLUMNS} from `at`. Null: it has none. */
+export function readRareMembers(values: readonly unknown[], at = 0): Partial<NewService> | null {
+  let members: Record<string, unknown> | null = null;
+  for (const [index, { member, form }] of RARE.entries()) {
+    const value = values[at + index];
+    if (value === null || value === 0) continue;
+    members ??= {};
+    members[member] = form === 'json' ? JSON.parse(String(value)) : form === 'flag' ? true : value;
+  }
+  return members;
+}
+
+function writeRareMembers(
+  service: NewService,
+): Record<(typeof RARE_COLUMNS)[number], string | number | null> {
+  const columns: Record<string, string | number | null> = Object.fromEntries(
+    RARE.map(({ member, column, form }) => {
+      const value = service[member] || null;
+      if (form === 'flag') return [column, value === null ? 0 : 1];
+      return [column, value === null || typeof value === 'string' ? value : JSON.stringify(value)];
+    }),
+  );
+  return columns as ReturnType<typeof writeRareMembers>;
+}
+
+/** A definition as it is stored: without what its owner has not said. */
+export function withoutUnsaid<T extends Partial<NewService>>(service: T): T {
+  const stored: Record<string, unknown> = { ...service };
+  for (const member of Object.keys(UNSAID)) if (!stored[member]) delete stored[member];
+  return stored as T;
 }
 
 /** Adds a new service, or gives `row` another definition. */
@@ -76,11 +110,9 @@ export async function insertService(store: RegistryStore, service: NewService): 
 }
 
 /** Adds new services, whose status is `unknown`. Their ids, and their entries in the feed of changes, are in their order. */
-export async function insertServices(
-  store: RegistryStore,
-  services: readonly NewService[],
-): Promise<Service[]> {
+export async function insertServices(store: RegistryStore, given: readonly NewService[]): Promise<Service[]> {
   const { queries } = store;
+  const services = given.map(withoutUnsaid);
   const added: Service[] = [];
   for (let at = 0; at < services.length; at += SERVICES_PER_STATEMENT) {
     const some = services.slice(at, at + SERVICES_PER_STATEMENT);
@@ -119,9 +151,7 @@ const INSERTED_COLUMNS = [
   'verified',
   'paused',
   'check_definition',
-  'status_page',
-  'public_dependencies',
-  'former_slugs',
+  ...RARE_COLUMNS,
   'ever_verified',
 ] as const;
 const NUMBERS: ReadonlySet<string> = new Set([
@@ -193,8 +223,9 @@ export async function updateService(
  */
 export async function updateServices(
   { queries }: RegistryStore,
-  updates: readonly ServiceUpdate[],
+  given: readonly ServiceUpdate[],
 ): Promise<Service[]> {
+  const updates = given.map(({ row, service }) => ({ row, service: withoutUnsaid(service) }));
   const updated: Service[] = [];
   for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
     const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
@@ -296,9 +327,7 @@ function toRow(service: NewService) {
     verified: service.verified ? 1 : 0,
     paused: service.paused ? 1 : 0,
     check_definition: JSON.stringify(service.check),
-    status_page: service.statusPage === null ? null : JSON.stringify(service.statusPage),
-    public_dependencies: service.publicDependencies === true ? 1 : 0,
-    former_slugs: service.formerSlugs === undefined ? null : JSON.stringify(service.formerSlugs),
+    ...writeRareMembers(service),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Service } from '../../../domain/service.ts';
 import type { StoredCheck } from '../../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../../domain/status.ts';
 import type { Row } from '../../database/schema.ts';
-import { optionalMembersOf } from '../services/service-rows.ts';
+import { RARE_COLUMNS, readRareMembers } from '../services/service-rows.ts';
 import { AT, FLAG, type PackedStates, type RareMembers, SOURCES, STRIDE } from './packed-states.ts';
 import { toCurrent, toMemory } from './update-rows.ts';
 
@@ -18,8 +18,7 @@ export type PackedRow = Omit<Row<'services'>, 'dashed' | 'removed' | 'ever_verif
     readonly arrived_at: number | null;
   };
 
-/** The columns, in the order in which `packStates` takes their values. */
-export const PACKED_COLUMNS = [
+const PLAIN_COLUMNS = [
   'id',
   'slug',
   'name',
@@ -30,10 +29,7 @@ export const PACKED_COLUMNS = [
   'verified',
   'paused',
   'check_definition',
-  'status_page',
   'revision',
-  'public_dependencies',
-  'former_slugs',
   'seq',
   'observed_at',
   'status',
@@ -44,7 +40,12 @@ export const PACKED_COLUMNS = [
   'timestamp',
   'arrived_at',
 ] as const satisfies (keyof PackedRow)[];
-type Columns = typeof PACKED_COLUMNS;
+
+/** The columns, in the order in which `packStates` takes their values. */
+export const PACKED_COLUMNS = [...PLAIN_COLUMNS, ...RARE_COLUMNS];
+
+type Columns = typeof PLAIN_COLUMNS;
+type PlainRow = Pick<PackedRow, Columns[number]>;
 type PackedList = { readonly [Place in keyof Columns]: PackedRow[Columns[Place] & keyof PackedRow] };
 
 /** Packs the states in the order of their rows, which are lists of values. `incidents`: the open ones, by service. */
@@ -67,14 +68,15 @@ export function packStates(
     packDefinition(numbers, at, row, checks.placeOf(row.check_definition));
     packMemory(numbers, at, memoryOf(row.memory, memories));
     if (isPlain) packStatus(numbers, at, row.status, latest, words.placeOf);
-    const members = rareMembersOf(row, isPlain, incidents.get(row.id));
+    const optional = readRareMembers(list, PLAIN_COLUMNS.length);
+    const members = rareMembersOf(row, optional, isPlain, incidents.get(row.id));
     if (members !== null) rest.push([index, members]);
   }
   return { numbers, texts: JSON.stringify(texts), checks: checks.all(), words: words.all(), rest };
 }
 
 /** A row whose members are read many times as fast as those of the objects that the driver of SQLite makes. */
-function toRow(list: PackedList): PackedRow {
+function toRow(list: PackedList): PlainRow {
   return {
     id: list[0],
     slug: list[1],
@@ -86,23 +88,20 @@ function toRow(list: PackedList): PackedRow {
     verified: list[7],
     paused: list[8],
     check_definition: list[9],
-    status_page: list[10],
-    revision: list[11],
-    public_dependencies: list[12],
-    former_slugs: list[13],
-    seq: list[14],
-    observed_at: list[15],
-    status: list[16],
-    since: list[17],
-    latest: list[18],
-    regions: list[19],
-    memory: list[20],
-    timestamp: list[21],
-    arrived_at: list[22],
+    revision: list[10],
+    seq: list[11],
+    observed_at: list[12],
+    status: list[13],
+    since: list[14],
+    latest: list[15],
+    regions: list[16],
+    memory: list[17],
+    timestamp: list[18],
+    arrived_at: list[19],
   };
 }
 
-function packDefinition(numbers: Float64Array, at: number, row: PackedRow, check: number): void {
+function packDefinition(numbers: Float64Array, at: number, row: PlainRow, check: number): void {
   numbers[at + AT.id] = row.id;
   numbers[at + AT.revision] = row.revision;
   numbers[at + AT.accountId] = row.account_id ?? Number.NaN;
@@ -132,7 +131,7 @@ function memoryOf(stored: string | null, known: Map<string, ProbeMemory>): Probe
 }
 
 /** Whether a status is whole in numbers: it has no failure and no regions, and only words of this version. */
-function fitsNumbers({ status, regions }: PackedRow, latest: StoredCheck | null): boolean {
+function fitsNumbers({ status, regions }: PlainRow, latest: StoredCheck | null): boolean {
   if (regions !== null || !SERVICE_STATUSES.includes(status)) return false;
   return (
     latest === null ||
@@ -171,12 +170,12 @@ function packStatus(
 
 /** Null: the service has none. */
 function rareMembersOf(
-  row: PackedRow,
+  row: PlainRow,
+  optional: Partial<Service> | null,
   isPlain: boolean,
   openIncident: Incident | undefined,
 ): RareMembers | null {
   const isKnown = CATEGORIES.includes(row.category);
-  const optional: Partial<Service> | null = optionalMembersOf(row);
   if (
     isPlain &&
     isKnown &&
