@@ -18,7 +18,9 @@ import {
   type SendContext,
   testChannel,
 } from '../../resources/channels/channels.ts';
-import { ruleChanges } from '../../resources/rules/rules.ts';
+import type { Outcome } from '../../resources/kit/change.ts';
+import { resultOf } from '../../resources/kit/refused.ts';
+import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
 import type { Language } from '../language/language.ts';
 import { channelFields, channelLabels, readChannelFields } from './channel-fields.ts';
@@ -26,6 +28,7 @@ import {
   type DashboardForm,
   type DashboardSources,
   describeRefusals,
+  type FormFields,
   formRoute,
   memberOf,
   type RefusedForm,
@@ -47,44 +50,127 @@ const DELAYS_MS = 30 * DAY_MS;
 
 /** The routes. */
 export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, clock, now, siteUrl, kinds, destinations, charge } = sources;
+  const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
   const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
+  const ruleContext = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
+  const editor = createEditor(show, sources);
 
-  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
-    const { accountId, language } = session;
-    const { alerts } = language.texts;
-    const [channels, rules, messages, delay] = await Promise.all([
-      registry.channelsOf(accountId),
-      registry.rulesOf(accountId),
-      registry.messagesOf(accountId),
-      registry.alertDelay(accountId, now() - DELAYS_MS),
-    ]);
-    const { count, p50Ms, p99Ms } = delay;
-    const { number } = language.formats;
-    const seconds = (ms: number) => `${number(Math.max(0.1, Math.round(ms / 100) / 10))} s`;
-    return show(
-      './dashboard-channels',
-      {
-        title: alerts.channels,
-        forms: viewForms(refused),
-        delay:
-          p50Ms === null || p99Ms === null
-            ? null
-            : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
-        channels: channels.map((channel) => ({
-          ...viewChannel(kinds, channel, messages, language),
-          isInRule: rules.some((rule) => rule.channels.includes(channel.id)),
-        })),
-        kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
-        messages: viewMessages(messages, channels, language),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+  const find = async ({ params }: HttpRequest, session: Visitor): Promise<Channel> =>
+    resultOf(await channelChanges.find(context, memberOf(session), Number(params.id) || 0));
+
+  const findKind = ({ params }: HttpRequest): ChannelKind => {
+    const kind = offeredKinds(kinds).find((one) => one === params.kind);
+    if (kind === undefined) throw new HttpError('route_not_found', 'There is no such kind of channel.');
+    return kind;
   };
 
-  /** The form of a new channel, or of one of the account with its messages. */
-  const editor = async (
+  const form = (name: string, take: DashboardForm<Channel>['take'], back?: () => string): Route =>
+    formRoute(sources, {
+      path: `${PATH}/:id/${name}`,
+      name,
+      find,
+      take,
+      labels: ({ kind }, session) => channelLabels(kinds, kind, session),
+      back: back ?? (({ id }) => `${PATH}/${id}`),
+      page: editor,
+    });
+
+  return [
+    visitorRoute(sources, PATH, (session) => showOverview(show, sources, session)),
+    visitorRoute(
+      sources,
+      `${PATH}/new/:kind`,
+      (session, request) => editor(findKind(request), session, null),
+      'editor',
+    ),
+    formRoute<ChannelKind>(sources, {
+      path: `${PATH}/new/:kind/save`,
+      name: 'save',
+      find: findKind,
+      labels: (kind, session) => channelLabels(kinds, kind, session),
+      async take(kind, session, fields) {
+        const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
+        const outcome = await channelChanges.add(context, memberOf(session), document);
+        if (!outcome.ok) return outcome;
+        const hasRule = await addFirstRule(ruleContext, outcome.value, session);
+        return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
+      },
+      back: () => PATH,
+      page: editor,
+    }),
+    visitorRoute(sources, `${PATH}/:id`, async (session, request) => {
+      const { alerts } = session.language.texts;
+      const added = new URLSearchParams(request.query).get('new');
+      const channel = await find(request, session);
+      const note = channel.confirmedAt === null ? alerts.unconfirmedLead : alerts.newChannel;
+      const notes = added === null ? [] : [note, ...(added === 'rule' ? [alerts.firstRuleMade] : [])];
+      return await editor(channel, session, null, notes.length === 0 ? null : notes.join(' '));
+    }),
+    form('save', async (channel, session, fields) => {
+      const patch = readChannelFields(kinds, channel.kind, fields, channel);
+      return await channelChanges.patch(context, memberOf(session), channel.id, patch, revisionIn(fields));
+    }),
+    form('ask', async ({ id }, session) => {
+      requireRole(session, 'editor');
+      await registry.askChannelAgain(session.accountId, id);
+      return { ok: true, value: undefined };
+    }),
+    form('rule', (channel, session, fields) => addToRule(ruleContext, channel, session, fields)),
+    form('test', async (channel, session) => {
+      requireRole(session, 'editor');
+      const outcome = await testChannel(context, memberOf(session), channel.id);
+      if (!outcome.ok) return { problems: describeRefusals(outcome, session) };
+      const note = await outcomeOf(sources, channel, outcome.value, session.language);
+      return await editor(channel, session, null, note);
+    }),
+    form('replay', ({ id }, session, fields) =>
+      replayMessage(context, memberOf(session), id, Number(fields.get('message')) || 0),
+    ),
+    form(
+      'remove',
+      ({ id }, session, fields) => channelChanges.remove(context, memberOf(session), id, revisionIn(fields)),
+      () => PATH,
+    ),
+  ];
+}
+
+async function showOverview(
+  show: ShowPage,
+  { registry, now, kinds }: DashboardSources,
+  session: Visitor,
+): Promise<HttpResponse> {
+  const { accountId, language } = session;
+  const { alerts } = language.texts;
+  const [channels, rules, messages, delay] = await Promise.all([
+    registry.channelsOf(accountId),
+    registry.rulesOf(accountId),
+    registry.messagesOf(accountId),
+    registry.alertDelay(accountId, now() - DELAYS_MS),
+  ]);
+  const { count, p50Ms, p99Ms } = delay;
+  const { number } = language.formats;
+  const seconds = (ms: number) => `${number(Math.max(0.1, Math.round(ms / 100) / 10))} s`;
+  return show(
+    './dashboard-channels',
+    {
+      title: alerts.channels,
+      forms: viewForms(null),
+      delay:
+        p50Ms === null || p99Ms === null ? null : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
+      channels: channels.map((channel) => ({
+        ...viewChannel(kinds, channel, messages, language),
+        isInRule: rules.some((rule) => rule.channels.includes(channel.id)),
+      })),
+      kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
+      messages: viewMessages(messages, channels, language),
+    },
+    session,
+  );
+}
+
+/** The form of a new channel, or of one of the account with its messages. */
+function createEditor(show: ShowPage, { registry, kinds }: DashboardSources) {
+  return async (
     subject: ChannelKind | Channel,
     session: Visitor,
     refused: RefusedForm | null,
@@ -124,127 +210,45 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       refused === null ? 200 : 400,
     );
   };
+}
 
-  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Channel> => {
-    const channels = await registry.channelsOf(accountId);
-    const channel = channels.find(({ id }) => String(id) === params.id);
-    if (channel === undefined) throw new HttpError('channel_not_found', `There is no channel ${params.id}.`);
-    return channel;
-  };
+/** The outcome of a test as a sentence; it is waited for a short time. */
+async function outcomeOf(
+  { registry, clock }: DashboardSources,
+  { id, accountId }: Channel,
+  thread: string,
+  { texts }: Language,
+): Promise<string> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const messages = await registry.messagesOf(accountId, id);
+    const sent = messages.find(({ message }) => message.thread === thread);
+    if (sent?.problem) return texts.alerts.testFailed(texts.alerts.problem(sent.problem));
+    if (sent?.deliveredAt) return texts.alerts.tested;
+    if (waitedMs >= TEST_WAIT_MS) return texts.alerts.testWaits;
+    await new Promise<void>((resolve) => clock.after(POLL_MS, resolve));
+  }
+}
 
-  const findKind = ({ params }: HttpRequest): ChannelKind => {
-    const kind = offeredKinds(kinds).find((one) => one === params.kind);
-    if (kind === undefined) throw new HttpError('route_not_found', 'There is no such kind of channel.');
-    return kind;
-  };
+/** Adds a channel to a rule of the account. */
+async function addToRule(
+  context: RuleContext,
+  { name }: Channel,
+  session: Visitor,
+  fields: FormFields,
+): Promise<Outcome<unknown>> {
+  const principal = memberOf(session);
+  const found = await ruleChanges.find(context, principal, Number(fields.get('rule')) || 0);
+  if (!found.ok) return found;
+  const { channels = [] } = await ruleChanges.documentOf(context, found.value);
+  const patch = { channels: [...channels.filter((one) => one !== name), name] };
+  return await ruleChanges.patch(context, principal, found.value.id, patch, null);
+}
 
-  const form = (name: string, take: DashboardForm<Channel>['take'], back?: () => string): Route =>
-    formRoute(sources, {
-      path: `${PATH}/:id/${name}`,
-      name,
-      find,
-      take,
-      labels: ({ kind }, session) => channelLabels(kinds, kind, session),
-      back: back ?? (({ id }) => `${PATH}/${id}`),
-      page: editor,
-    });
-
-  /** The outcome of a test as a sentence; it is waited for a short time. */
-  const outcomeOf = async (
-    { id, accountId }: Channel,
-    thread: string,
-    { texts }: Language,
-  ): Promise<string> => {
-    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      const messages = await registry.messagesOf(accountId, id);
-      const sent = messages.find(({ message }) => message.thread === thread);
-      if (sent?.problem) return texts.alerts.testFailed(texts.alerts.problem(sent.problem));
-      if (sent?.deliveredAt) return texts.alerts.tested;
-      if (waitedMs >= TEST_WAIT_MS) return texts.alerts.testWaits;
-      await new Promise<void>((resolve) => clock.after(POLL_MS, resolve));
-    }
-  };
-
-  const ruleContext = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
-
-  /** Adds a channel to a rule of the account. */
-  const addToRule: DashboardForm<Channel>['take'] = async ({ name }, session, fields) => {
-    const principal = memberOf(session);
-    const found = await ruleChanges.find(ruleContext, principal, Number(fields.get('rule')) || 0);
-    if (!found.ok) return found;
-    const { channels = [] } = await ruleChanges.documentOf(ruleContext, found.value);
-    const patch = { channels: [...channels.filter((one) => one !== name), name] };
-    return await ruleChanges.patch(ruleContext, principal, found.value.id, patch, null);
-  };
-
-  /** The first channel gets a rule, so that the account is told something. */
-  const addFirstRule = async (channel: Channel, session: Visitor): Promise<boolean> => {
-    if ((await registry.rulesOf(session.accountId)).length > 0) return false;
-    const document = {
-      name: session.language.texts.alerts.firstRule,
-      own: true,
-      channels: [channel.name],
-    };
-    return (await ruleChanges.add(ruleContext, memberOf(session), document)).ok;
-  };
-
-  return [
-    visitorRoute(sources, PATH, (session) => overview(session, null)),
-    visitorRoute(
-      sources,
-      `${PATH}/new/:kind`,
-      (session, request) => editor(findKind(request), session, null),
-      'editor',
-    ),
-    formRoute<ChannelKind>(sources, {
-      path: `${PATH}/new/:kind/save`,
-      name: 'save',
-      find: findKind,
-      labels: (kind, session) => channelLabels(kinds, kind, session),
-      async take(kind, session, fields) {
-        const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
-        const outcome = await channelChanges.add(context, memberOf(session), document);
-        if (!outcome.ok) return outcome;
-        const hasRule = await addFirstRule(outcome.value, session);
-        return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
-      },
-      back: () => PATH,
-      page: editor,
-    }),
-    visitorRoute(sources, `${PATH}/:id`, async (session, request) => {
-      const { alerts } = session.language.texts;
-      const added = new URLSearchParams(request.query).get('new');
-      const channel = await find(request, session);
-      const note = channel.confirmedAt === null ? alerts.unconfirmedLead : alerts.newChannel;
-      const notes = added === null ? [] : [note, ...(added === 'rule' ? [alerts.firstRuleMade] : [])];
-      return await editor(channel, session, null, notes.length === 0 ? null : notes.join(' '));
-    }),
-    form('save', async (channel, session, fields) => {
-      const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      return await channelChanges.patch(context, memberOf(session), channel.id, patch, revisionIn(fields));
-    }),
-    form('ask', async ({ id }, session) => {
-      requireRole(session, 'editor');
-      await registry.askChannelAgain(session.accountId, id);
-      return { ok: true, value: undefined };
-    }),
-    form('rule', addToRule),
-    form('test', async (channel, session) => {
-      requireRole(session, 'editor');
-      const outcome = await testChannel(context, memberOf(session), channel.id);
-      if (!outcome.ok) return { problems: describeRefusals(outcome, session) };
-      const note = await outcomeOf(channel, outcome.value, session.language);
-      return await editor(channel, session, null, note);
-    }),
-    form('replay', ({ id }, session, fields) =>
-      replayMessage(context, memberOf(session), id, Number(fields.get('message')) || 0),
-    ),
-    form(
-      'remove',
-      ({ id }, session, fields) => channelChanges.remove(context, memberOf(session), id, revisionIn(fields)),
-      () => PATH,
-    ),
-  ];
+/** The first channel gets a rule, so that the account is told something. */
+async function addFirstRule(context: RuleContext, { name }: Channel, session: Visitor): Promise<boolean> {
+  if ((await context.registry.rulesOf(session.accountId)).length > 0) return false;
+  const document = { name: session.language.texts.alerts.firstRule, own: true, channels: [name] };
+  return (await ruleChanges.add(context, memberOf(session), document)).ok;
 }
 
 /** The kinds that can be chosen, in the order in which they are shown. */

@@ -4,8 +4,8 @@ import type { AlertRule } from '../../domain/alert/rule.ts';
 import { DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { seeOther } from '../../http/form.ts';
-import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { resultOf } from '../../resources/kit/refused.ts';
 import type { RuleDocument } from '../../resources/rules/rule-document.ts';
 import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import type { Language } from '../language/language.ts';
@@ -66,28 +66,6 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   };
   const cookie = ruleCookie(sources);
 
-  const overview = async (session: Visitor): Promise<HttpResponse> => {
-    const { accountId, language } = session;
-    const [rules, channels, pages] = await Promise.all([
-      ruleChanges.list(context, accountId),
-      registry.channelsOf(accountId),
-      registry.pagesOf(accountId),
-    ]);
-    const titles = new Map(pages.map(({ slug, title }) => [slug, title]));
-    const nameOf = (id: number) => directory.byId(id)?.name ?? null;
-    return show(
-      './dashboard-rules',
-      {
-        title: language.texts.alerts.rules,
-        hasChannels: channels.length > 0,
-        rules: rules.map(({ entity: rule, document }) =>
-          viewRule(rule, document, { nameOf, titles }, language),
-        ),
-      },
-      session,
-    );
-  };
-
   const editor = async (
     { id, revision, document }: RuleSubject,
     session: Visitor,
@@ -134,33 +112,9 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   };
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<RuleSubject> => {
-    const found = await ruleChanges.find(context, memberOf(session), Number(params.id) || 0);
-    if (!found.ok) throw new HttpError('rule_not_found', `There is no rule ${params.id}.`);
-    const { id, revision } = found.value;
-    return { id, revision, document: await ruleChanges.documentOf(context, found.value) };
-  };
-
-  /** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
-  const newRule = async ({ query }: HttpRequest, { accountId }: Visitor): Promise<RuleSubject> => {
-    const channels = await registry.channelsOf(accountId);
-    const slug = new URLSearchParams(query).get('service') ?? '';
-    const service = slug === '' ? null : directory.bySlug(slug);
-    const isOwn = service !== null && service.accountId === accountId;
-    const isPublic = service?.origin === 'catalogue';
-    const chosen =
-      service === null || !(isOwn || isPublic)
-        ? { own: true }
-        : { services: [isOwn ? service.domain : service.slug] };
-    const [only] = channels;
-    return {
-      id: null,
-      revision: 0,
-      document: {
-        name: isOwn || isPublic ? (service?.name ?? '') : '',
-        ...chosen,
-        channels: channels.length === 1 && only !== undefined ? [only.name] : [],
-      },
-    };
+    const found = resultOf(await ruleChanges.find(context, memberOf(session), Number(params.id) || 0));
+    const { id, revision } = found;
+    return { id, revision, document: await ruleChanges.documentOf(context, found) };
   };
 
   const form = (
@@ -179,7 +133,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     });
 
   return [
-    visitorRoute(sources, RULES_PATH, (session) => overview(session)),
+    visitorRoute(sources, RULES_PATH, (session) => showOverview(show, context, sources, session)),
     {
       path: `${RULES_PATH}/new`,
       bucket: 'pages',
@@ -192,10 +146,10 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
           return seeOther('/sign-in', isKnown ? cookie.write(slug) : {});
         }
         requireRole(session, 'editor');
-        return await editor(await newRule(request, session), session, null);
+        return await editor(await newRule(sources, request, session), session, null);
       },
     },
-    form('new', 'save', newRule, save),
+    form('new', 'save', (request, session) => newRule(sources, request, session), save),
     visitorRoute(
       sources,
       `${RULES_PATH}/:id`,
@@ -207,6 +161,54 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
       ruleChanges.remove(context, memberOf(session), id ?? 0, revisionIn(fields)),
     ),
   ];
+}
+
+async function showOverview(
+  show: ShowPage,
+  context: RuleContext,
+  { registry, directory }: DashboardSources,
+  session: Visitor,
+): Promise<HttpResponse> {
+  const { accountId, language } = session;
+  const [rules, channels, pages] = await Promise.all([
+    ruleChanges.list(context, accountId),
+    registry.channelsOf(accountId),
+    registry.pagesOf(accountId),
+  ]);
+  const titles = new Map(pages.map(({ slug, title }) => [slug, title]));
+  const nameOf = (id: number) => directory.byId(id)?.name ?? null;
+  return show(
+    './dashboard-rules',
+    {
+      title: language.texts.alerts.rules,
+      hasChannels: channels.length > 0,
+      rules: rules.map(({ entity: rule, document }) =>
+        viewRule(rule, document, { nameOf, titles }, language),
+      ),
+    },
+    session,
+  );
+}
+
+/** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
+async function newRule(
+  { registry, directory }: DashboardSources,
+  { query }: HttpRequest,
+  { accountId }: Visitor,
+): Promise<RuleSubject> {
+  const [only, ...others] = await registry.channelsOf(accountId);
+  const service = directory.bySlug(new URLSearchParams(query).get('service') ?? '');
+  const isOwn = service?.accountId === accountId;
+  const watched = service !== null && (isOwn || service.origin === 'catalogue') ? service : null;
+  return {
+    id: null,
+    revision: 0,
+    document: {
+      name: watched?.name ?? '',
+      ...(watched === null ? { own: true } : { services: [isOwn ? watched.domain : watched.slug] }),
+      channels: only !== undefined && others.length === 0 ? [only.name] : [],
+    },
+  };
 }
 
 const refuseWithoutChannel = {
