@@ -33,7 +33,7 @@ t.test('a table has every row, what was missed and what could not be measured', 
     },
     { ...row, section: 'api', name: 'peer', value: null, unit: 'not installed' },
   ];
-  const { 'docs/performance.md': page } = documentRun(
+  const { 'bench/results/baseline.md': page } = documentRun(
     { at: '2026-11-24T01:02:03.004Z', version: '1.0.0', machine, rows },
     read,
   );
@@ -52,6 +52,17 @@ t.test('a table has every row, what was missed and what could not be measured', 
       '| peer | not installed |  |  |',
     ].join('\n'),
   );
+});
+
+t.test('the page has the headlines and what was missed', async (t) => {
+  const row = { section: 'badges', value: 1, unit: 'ms', ratio: null, target: '<= 2', reached: true };
+  const rows = [
+    { ...row, name: 'badge: cold' },
+    { ...row, name: 'badge: another' },
+    { ...row, name: 'badge: late', value: 3, reached: false },
+  ];
+  const { 'docs/performance.md': page } = documentRun({ ...run, rows }, read);
+  t.match(page, '| badge: cold | 1.00 ms |  | ≤ 2 |\n| badge: late | 3.00 ms |  | ≤ 2, **missed** |');
 });
 
 t.test('what machine an installation needs follows from the measured rows', async (t) => {
@@ -89,19 +100,19 @@ t.test('sections are measured again alone, and say when', async (t) => {
     renewed.rows.map(({ section, value }) => `${section} ${value}`),
     ['truth 1', 'rate 6', 'samples 5', 'api 4'],
   );
-  const page = documentRun(renewed, read)['docs/performance.md'];
+  const page = documentRun(renewed, read)['bench/results/baseline.md'];
   t.match(page, 'Measured on 2026-11-24 at 01:02 UTC with version 1.0.0');
   t.match(page, '| **Samples, embedded** | 2026-12-01 at 10:11 UTC, 1.1.0 |  |  |\n| samples | 5.00 ms');
   t.match(page, '| **API and badges** |  |  |  |');
   const elsewhere = renewSections(stored, { ...later, machine: { ...machine, model: 'another' } });
   t.match(
-    documentRun(elsewhere, read)['docs/performance.md'],
+    documentRun(elsewhere, read)['bench/results/baseline.md'],
     '| **Samples, embedded** | 2026-12-01 at 10:11 UTC, 1.1.0, another |  |  |',
   );
   const last = { ...later, at: '2026-12-02T11:12:13.014Z', rows: [rowOf('truth', 7), rowOf('api', 8)] };
   const whole = renewSections(elsewhere, { ...last, machine: { ...machine, model: 'another' } });
   t.match(
-    documentRun(whole, read)['docs/performance.md'],
+    documentRun(whole, read)['bench/results/baseline.md'],
     'Measured on 2026-12-01 at 10:11 UTC with version 1.1.0 and Node v24.1.0 on 2 processors (another).',
     'every section was measured there',
   );
@@ -128,7 +139,7 @@ t.test('what grows with the fleet is a table with a column for each size', async
   t.match(pages['docs/scale.md'], '| services | 1,000 | 10,000 | 100,000 | 1,000,000 |');
   t.match(pages['docs/scale.md'], '| ready, s | 3.14 | – | – | 17.5 |');
   t.match(pages['docs/scale.md'], '| a status, ms | – | 1.25 | – | – |');
-  t.notMatch(pages['docs/performance.md'], '1,000 services: ready');
+  t.notMatch(pages['bench/results/baseline.md'], '1,000 services: ready');
   t.match(pages['docs/pictures/fleet-sizes.svg'], 'What grows with the fleet');
 });
 
