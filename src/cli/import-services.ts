@@ -6,6 +6,7 @@ import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/register-services.ts';
+import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
@@ -112,7 +113,8 @@ function isSame(one: ListedService, other: ListedService): boolean {
 
 /** The columns in which an existing service differs from the list, by their names in an export. */
 function differences(service: Service, listed: ListedService): string[] {
-  const [there, wanted] = [listingOf(service), listingOf(listed)];
+  const shown = documentOf({ ...listed, secrets: null });
+  const [there, wanted] = [listingOf(serviceDocumentOf(service)), listingOf(shown)];
   return [...new Set([...Object.keys(there), ...Object.keys(wanted)])].filter(
     (member) => JSON.stringify(there[member]) !== JSON.stringify(wanted[member]),
   );

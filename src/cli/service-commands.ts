@@ -5,7 +5,7 @@ import type { PublicServices } from '../apply/apply-document.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
-import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
+import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
@@ -17,6 +17,8 @@ import {
   readServiceDocument,
   type ServiceDocument,
   serviceDocumentOf,
+  TEXT_MEMBERS,
+  type TextMember,
 } from '../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
@@ -56,12 +58,20 @@ export async function listServices({ config, json = false, ...filters }: ListOpt
     origin: service.origin,
     status: current.status,
     paused: service.paused,
+    ...(service.origin === 'owner' ? textsOf(service) : {}),
   }));
   rows.sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const columns = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'];
   const shown = filterRows(rows, filters, ['slug', 'name', 'domain']);
   const empty = 'There are no services yet; "upbeat start" loads the catalogue.';
   printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, columns);
+}
+
+/** The texts of an owner's service by their members; those that it does not have are left out. */
+function textsOf(service: Service): Pick<ServiceDocument, TextMember> {
+  const document = serviceDocumentOf(service);
+  const texts = TEXT_MEMBERS.flatMap((name) => (name in document ? [[name, document[name]] as const] : []));
+  return Object.fromEntries(texts);
 }
 
 async function loadAll(config: string) {
@@ -231,8 +241,20 @@ async function contextOf(registry: Registry, { checks, limits }: Config): Promis
 
 /** The document of a listed service, with its credentials. */
 export function documentOf(listed: ListedService): ServiceDocument {
-  const { settings, secrets, choice, periodMs, graceMs, schedule, kind, url, method, accept, ...plain } =
-    listed;
+  const {
+    settings,
+    secrets,
+    choice,
+    texts,
+    periodMs,
+    graceMs,
+    schedule,
+    kind,
+    url,
+    method,
+    accept,
+    ...plain
+  } = listed;
   const check = {
     ...{ ...DEFAULT_CHECK, kind, url, method, accept, ...choice },
     ...(settings === null ? {} : { settings }),
@@ -240,7 +262,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     ...(graceMs === null ? {} : { graceMs }),
     ...(schedule === null ? {} : { schedule }),
   };
-  const document = serviceDocumentOf({ ...plain, check });
+  const document = { ...serviceDocumentOf({ ...plain, check }), ...texts };
   if (secrets === null) return document;
   return { ...document, check: { ...document.check, settings: { ...settings, ...secrets } } };
 }

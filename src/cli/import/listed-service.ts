@@ -13,6 +13,7 @@ import {
   STATUS_CLASSES,
 } from '../../domain/service.ts';
 import { validateSettings } from '../../kinds/settings.ts';
+import type { ServiceDocument, TextMember } from '../../resources/services/service-document.ts';
 
 /** A service in an import file. */
 export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'method' | 'accept'> {
@@ -33,6 +34,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   /** Heartbeats: when they are due; null: every period. */
   readonly schedule: HeartbeatSchedule | null;
   readonly publicDependencies: boolean;
+  /** Other texts of its document. */
+  readonly texts: Pick<ServiceDocument, TextMember>;
 }
 
 /** Defaults of a service. */
@@ -50,6 +53,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   graceMs: null,
   schedule: null,
   publicDependencies: false,
+  texts: {},
 };
 
 /** A field of an entry that cannot be imported. */

@@ -1,27 +1,25 @@
 /** Reads entries in Upbeat's own format (CSV, YAML or JSON): as `services export` writes them, or as in the catalogue. */
 
 import { isCategory } from '../../domain/category.ts';
-import { formatDuration, parseDuration } from '../../domain/durations.ts';
+import { parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
-import {
-  type AcceptRule,
-  type CheckKind,
-  type CheckSettings,
-  MONITORING_KINDS,
-  type Service,
-} from '../../domain/service.ts';
+import { type AcceptRule, type CheckKind, MONITORING_KINDS } from '../../domain/service.ts';
 import {
   changeMembers,
-  choiceOf,
   MEMBER_NAMES,
   operatorLimits,
   refuseMembers,
   textOfList,
-  writeMembers,
 } from '../../kinds/check-members.ts';
 import { type SettingsReading, validateSettings } from '../../kinds/settings.ts';
+import { MONITORING_MEMBERS } from '../../resources/services/check-document.ts';
+import {
+  type ServiceDocument,
+  serviceDocumentOf,
+  TEXT_MEMBERS,
+} from '../../resources/services/service-document.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson, formatYaml } from '../output.ts';
 import {
@@ -39,7 +37,7 @@ import {
 
 const EXPORT_COLUMNS = [
   ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
-  ...['paused', 'period', 'grace', 'schedule', 'timezone', 'public_dependencies'],
+  ...['paused', ...TEXT_MEMBERS, 'public_dependencies'],
 ];
 // The names of columns of a CSV are read in lower case.
 const COLUMNS = new Set([...EXPORT_COLUMNS, ...MEMBER_NAMES.map((name) => name.toLowerCase()), 'check']);
@@ -103,12 +101,21 @@ export function readOwnRow(row: Row): EntryReading {
     graceMs,
     schedule,
     publicDependencies,
+    texts: readTexts(row),
   } as const;
   return listService(asText(row.domain), asText(row.name), more, [
     ...lost,
     ...findUnknown(row, COLUMNS, ''),
     ...findUnknown(check, OF_CHECK, 'check.'),
   ]);
+}
+
+/** Texts that are not those of heartbeats. */
+function readTexts(row: Row): ListedService['texts'] {
+  const texts = TEXT_MEMBERS.map((name) => [name, asText(row[name])] as const);
+  return Object.fromEntries(
+    texts.filter(([name, text]) => text !== null && !Object.hasOwn(MONITORING_MEMBERS, name)),
+  );
 }
 
 /** Settings as an object, or in CSV as the text of one in JSON. */
@@ -210,7 +217,7 @@ export async function exportServices(
 ): Promise<string> {
   const services = states
     .filter(({ service }) => service.origin === 'owner')
-    .map(({ service }) => listingOf(service));
+    .map(({ service }) => listingOf(serviceDocumentOf(service)));
   if (format === 'json') return `${formatJson({ services })}\n`;
   if (format === 'yaml') return formatYaml({ services });
   const columns = EXPORT_COLUMNS.map((key) => ({ key }));
@@ -222,33 +229,21 @@ export async function exportServices(
 }
 
 /** The text of a cell: lists separated by spaces, settings as JSON. */
-function cellOf(value: string | boolean | readonly (AcceptRule | string)[] | CheckSettings): string {
+function cellOf(value: unknown): string {
   if (typeof value !== 'object') return String(value);
   return Array.isArray(value) ? textOfList(value) : JSON.stringify(value);
 }
 
-/** A service as an entry of an export, without defaults. */
-export function listingOf(
-  service: Service | ListedService,
-): Readonly<Record<string, string | boolean | readonly (AcceptRule | string)[] | CheckSettings>> {
-  const { domain, name, category, paused, publicDependencies = false } = service;
-  const { kind, url, method, accept, settings, periodMs, graceMs, schedule } =
-    'check' in service ? service.check : service;
-  const choice = 'check' in service ? choiceOf(service.check) : service.choice;
-  return {
-    domain,
-    name,
-    category,
-    kind,
-    ...(url === null ? {} : { url }),
-    ...(method === null ? {} : { method }),
-    ...(accept === null ? {} : { accept }),
-    ...(settings ? { settings } : {}),
-    ...writeMembers(choice),
-    ...(paused ? { paused } : {}),
-    ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
-    ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),
-    ...(schedule ? { schedule: schedule.cron, timezone: schedule.timezone } : {}),
-    ...(publicDependencies ? { public_dependencies: true } : {}),
+/** The document of a service as an entry of an export: without members in it, and without defaults but for its kind. */
+export function listingOf({
+  check = {},
+  publicDependencies,
+  ...document
+}: ServiceDocument): Readonly<Record<string, unknown>> {
+  const { domain, category = 'developer' } = document;
+  const all: Readonly<Record<string, unknown>> = {
+    ...{ name: domain, kind: 'root', ...check, ...document, category },
+    ...(publicDependencies === true ? { public_dependencies: true } : {}),
   };
+  return Object.fromEntries(EXPORT_COLUMNS.flatMap((name) => (name in all ? [[name, all[name]]] : [])));
 }

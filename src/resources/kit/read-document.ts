@@ -1,5 +1,6 @@
 /** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { findForbidden } from '../../domain/given-name.ts';
 import type { SettingProblem } from '../../domain/input-problem.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../../kinds/check-members.ts';
@@ -9,6 +10,10 @@ import { isObject } from './merge-patch.ts';
 
 /** Formats of members that are text: what each accepts, and an example for messages. */
 export const DOCUMENT_FORMATS = {
+  'plain-text': {
+    accepts: (text: string) => findForbidden(text, { lines: true }) === null,
+    example: 'text without control characters',
+  },
   'http-url': {
     accepts: isHttpUrl,
     example: 'an address such as https://example.com/health, without user and password',

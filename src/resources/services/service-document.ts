@@ -2,7 +2,7 @@
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import type { CheckDefinition, CheckSettings } from '../../domain/service.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
 import type { DefinedService } from '../../store/ports/services.ts';
@@ -43,6 +43,22 @@ export const ServiceDocumentSchema = Type.Object(
 
 /** A service as a document. */
 export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
+
+/** A member that is a text in no list of words, beside the names. */
+export type TextMember = Exclude<
+  {
+    [M in keyof ServiceDocument]-?: string extends NonNullable<ServiceDocument[M]> ? M : never;
+  }[keyof ServiceDocument],
+  'domain' | 'name'
+>;
+
+/** Those members, in the order in which they are shown. */
+export const TEXT_MEMBERS = Object.entries<TSchema>(ServiceDocumentSchema.properties).flatMap(
+  ([name, { type, enum: words }]) =>
+    type === 'string' && words === undefined && name !== 'domain' && name !== 'name'
+      ? [name as TextMember]
+      : [],
+);
 
 const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchema);
 

@@ -3,7 +3,7 @@ import type { CheckTarget } from '../../domain/check-target.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
-import type { Service } from '../../domain/service.ts';
+import type { Service, UNSAID } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 
 /** Codes of errors that a caller can handle. They are stable. */
@@ -41,7 +41,7 @@ export type NewService = Omit<Service, 'id' | 'revision'>;
 /** What an owner says of a service. It is found by its domain. */
 export type DefinedService = Pick<
   NewService,
-  'domain' | 'name' | 'category' | 'paused' | 'check' | 'publicDependencies'
+  'domain' | 'name' | 'category' | 'paused' | 'check' | keyof typeof UNSAID
 >;
 
 /** The outcome of adding a service: its slug, or why it was refused. */

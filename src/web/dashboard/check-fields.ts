@@ -3,11 +3,18 @@
  * have of its own.
  */
 
-import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
+import { formatDuration } from '../../domain/durations.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { MEMBER_NAMES, memberTexts } from '../../kinds/check-members.ts';
-import { settingFields, settingTexts } from '../../kinds/settings.ts';
-import type { CheckBounds } from '../../resources/services/check-document.ts';
+import { type SettingField, settingFields, settingTexts } from '../../kinds/settings.ts';
+import { type CheckBounds, MONITORING_MEMBERS } from '../../resources/services/check-document.ts';
+import {
+  ServiceDocumentSchema,
+  serviceDocumentOf,
+  TEXT_MEMBERS,
+} from '../../resources/services/service-document.ts';
 import type { SettingTexts } from '../../resources/services/service-texts.ts';
+import type { DefinedService } from '../../store/ports/services.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
@@ -32,11 +39,13 @@ export function settingsOf(fields: FormFields): SettingTexts {
  * of that kind.
  */
 export function viewSettings(
-  { check, domain }: Pick<Service, 'check' | 'domain'>,
+  service: DefinedService,
   refused: RefusedForm | null,
   { texts: { checks } }: Pick<Language, 'texts'>,
   bounds: CheckBounds,
+  silenceMs: number,
 ) {
+  const { check, domain } = service;
   const typed = refused?.form === 'save' ? refused.typed : null;
   const kind = MONITORING_KINDS.find((one) => one === typed?.get('kind')) ?? check.kind;
   const { settings, sealed = {} } = kind === check.kind ? check : DEFAULT_CHECK;
@@ -68,10 +77,9 @@ export function viewSettings(
     stored: string,
     hint: string,
     words: readonly string[] = [],
+    input: SettingField['input'] = words.length === 0 ? 'text' : 'choice',
   ) => ({
-    key,
-    label,
-    input: words.length === 0 ? ('text' as const) : ('choice' as const),
+    ...{ key, label, input },
     secret: false,
     removal: null,
     required: false,
@@ -79,6 +87,7 @@ export function viewSettings(
     hint,
     choices: words.map((value) => ({ value, text: value })),
   });
+  const document = serviceDocumentOf(service);
   const own = memberTexts(check);
   const hints = { ...memberTexts(bounds.usual), regions: bounds.regions().join(' ') };
   const members = MEMBER_NAMES.filter((name) => kind !== 'heartbeat' || name === 'slowOver');
@@ -92,8 +101,22 @@ export function viewSettings(
       ? [common('accept', checks.accept, (check.accept ?? []).join(' '), '2xx 401')]
       : []),
     ...members.map((name) => common(name, checks.member[name], own[name] ?? '', hints[name] ?? '')),
+    ...TEXT_MEMBERS.filter((name) => kind === 'heartbeat' || !Object.hasOwn(MONITORING_MEMBERS, name)).map(
+      (name) => {
+        const isLong = ServiceDocumentSchema.properties[name].format === 'plain-text';
+        const hint = name === 'period' ? formatDuration(silenceMs) : (HINTS.get(name) ?? '');
+        return common(name, checks.member[name], document[name] ?? '', hint, [], isLong ? 'area' : 'text');
+      },
+    ),
   ];
 }
+
+/** What texts of a service are like. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['grace', '0s'],
+  ['schedule', '30 3 * * 1-5'],
+  ['timezone', 'UTC'],
+]);
 
 /** Kinds that request an address, and what they request without `check.url`. */
 const REQUESTED_PATHS: ReadonlyMap<string, string> = new Map([

@@ -43,7 +43,8 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
     const { language, accountId } = session;
     const kind = MONITORING_KINDS.find((one) => one === query?.get('kind')) ?? DEFAULT_CHECK.kind;
     const domain = query?.get('domain') ?? '';
-    const shown = { domain, name: '', category: 'developer', check: { ...DEFAULT_CHECK, kind } } as const;
+    const check = { ...DEFAULT_CHECK, kind };
+    const shown = { domain, name: '', category: 'developer', paused: false, check } as const;
     const isRefused = filled !== null && Object.keys(filled.problems).length > 0;
     return show(
       './dashboard-new-service',

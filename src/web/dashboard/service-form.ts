@@ -1,8 +1,7 @@
 /** The form of a service, new or stored: its fields, what it asks for, and the trial of the check that it shows. */
 
-import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { formatDuration } from '../../domain/durations.ts';
-import { type CheckDefinition, MONITORING_KINDS, type Service } from '../../domain/service.ts';
+import { CATEGORIES } from '../../domain/category.ts';
+import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { latestCheckOf } from '../../domain/status/judge.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
@@ -10,6 +9,7 @@ import { mergePatch } from '../../resources/kit/merge-patch.ts';
 import { type Trial, tryService } from '../../resources/services/new-service.ts';
 import { serviceDocumentOf } from '../../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type ServicePatch } from '../../resources/services/service-texts.ts';
+import type { DefinedService } from '../../store/ports/services.ts';
 import type { Language } from '../language/language.ts';
 import { explainStatus, STATUS_SHAPES } from '../parts/verdict.ts';
 import { settingsOf, viewSettings } from './check-fields.ts';
@@ -23,18 +23,9 @@ import {
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** What the form of a service shows at first. */
-export interface ShownService {
-  readonly domain: string;
-  readonly name: string;
-  readonly category: Category;
-  readonly check: CheckDefinition;
-  readonly publicDependencies?: boolean;
-}
-
 /** The fields for the template `service-fields`. A form that chose another kind has the fields of that kind. */
 export function viewServiceForm(
-  shown: ShownService,
+  shown: DefinedService,
   filled: RefusedForm | null,
   { language }: Pick<Visitor, 'language'>,
   { bounds, limits }: Pick<DashboardSources, 'bounds' | 'limits'>,
@@ -46,13 +37,9 @@ export function viewServiceForm(
     shown,
     kind,
     forms: viewForms(filled),
-    settings: viewSettings(shown, filled, language, bounds),
+    settings: viewSettings(shown, filled, language, bounds, limits().silenceMs),
     categories: CATEGORIES,
-    period: check.periodMs === undefined ? '' : formatDuration(check.periodMs),
-    grace: check.graceMs === undefined ? '' : formatDuration(check.graceMs),
     takesHeartbeats: kind === 'heartbeat',
-    usualPeriod: formatDuration(limits().silenceMs),
-    usualZone: 'UTC',
   };
 }
 

@@ -2,6 +2,7 @@
 import type { CheckKind } from '../../domain/service.ts';
 import type { MemberName } from '../../kinds/check-members.ts';
 import type { WordOf } from '../../language/phrase.ts';
+import type { TextMember } from '../../resources/services/service-document.ts';
 
 /** The texts. */
 export const englishChecks = {
@@ -68,14 +69,18 @@ export const englishChecks = {
   accept: 'Expected statuses',
   url: 'Check URL (at the domain or a name below it)',
   method: 'Method of the first request',
-  /** What a check may have of its own, by the names of the members. */
+  /** What a service and its check may have, by the names of the members. */
   member: {
     interval: 'Check interval',
     timeout: 'Timeout',
     slowOver: 'Slow threshold',
     confirmAfter: 'Retry delays (or none)',
     regions: 'Regions',
-  } satisfies WordOf<MemberName>,
+    period: 'Heartbeat at least every',
+    grace: 'Grace period',
+    schedule: 'Or by a cron schedule',
+    timezone: 'Time zone of the schedule',
+  } satisfies WordOf<MemberName | TextMember>,
   tryIt: 'Try it',
   trial: 'Tried once:',
   trialNote: 'Nothing has been saved.',
