@@ -10,7 +10,7 @@ export function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored').choices(MONITORING_KINDS);
 }
 
-/** Options of what a service chooses about its checks beside their kind. */
+/** Options of a service and its checks beside their kind. */
 export function addCheckOptions(command: Command): Command {
   return command
     .option(
@@ -34,7 +34,8 @@ export function addCheckOptions(command: Command): Command {
       'delays of the re-checks, such as "2s 4s", "none" or "default"',
       orDefault,
     )
-    .option('--region <region>', 'checked from this region only, or "default"; may be repeated', collect);
+    .option('--region <region>', 'checked from this region only, or "default"; may be repeated', collect)
+    .option('--note <text>', 'text for members of the account only, empty to remove it');
 }
 
 /** Options that name what an owner writes about. */

@@ -128,12 +128,14 @@ export interface Service {
   readonly statusPage: StatusPage | null;
   /** The reports about the service's dependencies are public; absent: false, as it is stored. */
   readonly publicDependencies?: boolean;
+  /** Plain text that only members of the account see; absent: none. */
+  readonly note?: string;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }
 
 /** What few services have, as of one whose owner has not said anything of it. */
-export const UNSAID = { publicDependencies: false } as const satisfies Partial<Service>;
+export const UNSAID = { publicDependencies: false, note: '' } as const satisfies Partial<Service>;
 
 /** The default check. */
 export const DEFAULT_CHECK: CheckDefinition = {

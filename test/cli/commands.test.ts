@@ -446,6 +446,24 @@ t.test('it prints the heartbeat address of a service once, and ends it', async (
   t.match(await run('services', 'address', 'nobody'), { status: 1, stderr: /No account has a service/ });
 });
 
+t.test('it sets the note of a service, which exports and imports keep', async (t) => {
+  const { run, write } = await setUp(t);
+  const note = async () => JSON.parse((await run('services', 'list', '--json')).stdout)[0]?.note;
+  await run('services', 'add', 'job.example.com', '--account', 'ada', '--note', 'Ask Ada');
+  t.equal(await note(), 'Ask Ada');
+  const csv = write('list.csv', (await run('services', 'export')).stdout);
+  t.match(await run('services', 'set', 'job-example-com', '--note', 'x'.repeat(501)), {
+    status: 2,
+    stderr: /note/,
+  });
+  t.match(await run('services', 'set', 'job-example-com', '--note', ''), { status: 0 });
+  t.equal(await note(), undefined);
+  t.match(await run('services', 'import', csv, '--account', 'ada'), { status: 1, stderr: /another note/ });
+  await run('services', 'remove', 'job-example-com');
+  t.match(await run('services', 'import', csv, '--account', 'ada'), { status: 0 });
+  t.match((await run('export', '--account', 'ada')).stdout, /note: Ask Ada/);
+});
+
 t.test('it sets who sees a page, with the password in a file', async (t) => {
   const { run, withRegistry, write } = await setUp(t);
   const file = write('password', 'tulips in the rain\n');

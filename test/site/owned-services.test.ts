@@ -100,6 +100,34 @@ t.test('a service is created, read, changed and removed', async (t) => {
   });
 });
 
+t.test('a note is for the account alone', async (t) => {
+  const { ada, grace, send, create, read } = await start(t);
+  const note = 'Runs on host 7.\nAsk Ada first.';
+  const made = await create({ ...SHOP, note: ` ${note}\n` });
+  t.strictSame(made.json.definition, { ...SHOP, note });
+  t.strictSame((await read('shop-example-com')).json.definition, { ...SHOP, note });
+  for (const path of [
+    '/api/v1/services',
+    '/api/v1/services/shop-example-com',
+    '/api/v1/status/shop-example-com',
+  ])
+    for (const headers of [{}, grace]) {
+      const { status, json } = await send('GET', path, undefined, headers);
+      t.equal(status, 200, path);
+      t.notMatch(JSON.stringify(json), 'host 7', path);
+    }
+  const patch = (change: unknown) =>
+    send('PATCH', '/api/v1/services/shop-example-com', { note: change }, ada);
+  for (const wrong of ['x'.repeat(501), 'a\u202eb', 'a\u0007', 7])
+    t.match(await patch(wrong), {
+      status: 400,
+      json: { errors: [{ field: 'note', code: 'member_invalid' }] },
+    });
+  t.equal((await patch('é'.repeat(500))).json.definition.note.length, 500);
+  for (const none of [null, ' '])
+    t.strictSame([(await patch('x')).status, (await patch(none)).json.definition], [200, SHOP]);
+});
+
 t.test(
   'times and regions of checks are read, changed and set back, within the bounds for owners',
   async (t) => {

@@ -373,10 +373,13 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     const { registry, accountId, service } = await withService(t, open);
     const addressHash = 'a'.repeat(64);
     const check = { ...service.check, addressHash };
-    t.match(await registry.changeService('a-com', { check }), { check: { addressHash } });
-    t.match(await registry.proveDomain(accountId, 'a.com', 'heartbeat', NOON), { check: { addressHash } });
+    t.match(await registry.changeService('a-com', { check, note: 'Ask Ada' }), { check: { addressHash } });
+    const proved = await registry.proveDomain(accountId, 'a.com', 'heartbeat', NOON);
+    t.match(proved, { check: { addressHash }, note: 'Ask Ada' });
     const { id: prover } = await registry.ensureAccount('prover', NOON);
-    t.notOk((await registry.proveDomain(prover, 'a.com', 'heartbeat', NOON)).check.addressHash);
+    const moved = await registry.proveDomain(prover, 'a.com', 'heartbeat', NOON);
+    t.notOk(moved.check.addressHash);
+    t.notOk('note' in moved, 'notes are those of the former owner');
   });
 
   t.test('it leaves the dependencies of a silent service out', async (t) => {

@@ -236,6 +236,26 @@ t.test('a service has a field for the address of its check', async (t) => {
   t.notMatch(tcp.text, /name="url"/, 'other kinds request no address');
 });
 
+t.test('members see the note of a service, and editors change it', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  await post('/dashboard/services/new/save', ada, {
+    domain: 'shop.example',
+    kind: 'root',
+    note: 'Ask\r\n<Ada>',
+  });
+  const path = '/dashboard/services/shop-example';
+  const page = await call(path, ada);
+  t.match(page.text, /<h2 id="note">Note for members<\/h2><p class="lines">Ask\n&lt;Ada&gt;<\/p>/);
+  t.match(page.text, /<textarea name="note"[^>]*>Ask\n&lt;Ada&gt;<\/textarea>/);
+  t.match(await registry.servicesOf(ada.id), [{ note: 'Ask\n<Ada>' }]);
+  const fields = { name: 'Shop', category: 'cloud', kind: 'root', dependencies: 'private' };
+  const long = await post(`${path}/save?lang=de`, ada, { ...fields, note: 'x'.repeat(501) });
+  t.match(long, { status: 400, text: /id="problem-save-note" role="alert">„Notiz für Mitglieder“/ });
+  t.equal((await post(`${path}/save`, ada, { ...fields, note: '' })).status, 303);
+  t.notMatch((await call(path, ada)).text, /id="note"/);
+});
+
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
   const { ada, post, registry } = await dashboard(t);
   await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));

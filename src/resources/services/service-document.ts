@@ -37,6 +37,13 @@ export const ServiceDocumentSchema = Type.Object(
       }),
     ),
     ...MONITORING_MEMBERS,
+    note: Type.Optional(
+      Type.String({
+        format: 'plain-text',
+        maxLength: 500,
+        description: 'Plain text that only members of the account see; default: none.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -121,7 +128,8 @@ function readMeaning(
   document: ServiceDocument,
   rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
 ): Outcome<Registration> {
-  const { domain, name, category = 'developer', paused = false, publicDependencies = false } = document;
+  const { domain, name, category = 'developer', paused = false } = document;
+  const { publicDependencies = false, note = '' } = document;
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
@@ -132,14 +140,14 @@ function readMeaning(
   return accept({
     domain: read.domain,
     name: read.name ?? read.domain,
-    ...{ category, paused, publicDependencies },
+    ...{ category, paused, publicDependencies, note: note.trim() },
     ...read.check,
   });
 }
 
 /** A service as a document, without defaults and without secrets. */
 export function serviceDocumentOf(service: DefinedService): ServiceDocument {
-  const { domain, name, category, paused, publicDependencies = false } = service;
+  const { domain, name, category, paused, publicDependencies = false, note = '' } = service;
   return {
     domain,
     ...(name === domain ? {} : { name }),
@@ -147,6 +155,7 @@ export function serviceDocumentOf(service: DefinedService): ServiceDocument {
     ...(paused ? { paused } : {}),
     ...(publicDependencies ? { publicDependencies } : {}),
     ...checkDocumentOf(service.check),
+    ...(note === '' ? {} : { note }),
   };
 }
 

@@ -41,6 +41,7 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     ever_verified: number;
     /** JSON of the former slugs, which still lead to the service; null: none. */
     former_slugs: string | null;
+    note: string | null;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
   changes: {

@@ -80,6 +80,7 @@ export const englishChecks = {
     grace: 'Grace period',
     schedule: 'Or by a cron schedule',
     timezone: 'Time zone of the schedule',
+    note: 'Note for members',
   } satisfies WordOf<MemberName | TextMember>,
   tryIt: 'Try it',
   trial: 'Tried once:',

@@ -71,6 +71,7 @@ export const germanChecks: Texts['checks'] = {
     grace: 'Toleranz',
     schedule: 'Oder nach einem Cron-Zeitplan',
     timezone: 'Zeitzone des Zeitplans',
+    note: 'Notiz für Mitglieder',
   },
   tryIt: 'Ausprobieren',
   trial: 'Einmal probiert:',

@@ -20,6 +20,7 @@ const PLAIN = {
   category: 'developer',
   paused: false,
   publicDependencies: false,
+  note: '',
   check: DEFAULT_CHECK,
 };
 
@@ -286,6 +287,7 @@ t.test('it writes a service as the document from which it is read', async (t) =>
       ),
       period: fc.constantFrom('90s', '1d'),
       grace: fc.constantFrom('0ms', '1h'),
+      note: fc.constantFrom('Ask Ada', 'a\nb'),
     },
     { requiredKeys: ['domain'] },
   );

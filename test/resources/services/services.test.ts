@@ -20,6 +20,7 @@ import { PUBLIC_ONLY } from '../../support/destinations.ts';
 const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const STORED = {
   ...{ domain: 'shop.example', name: 'Old', category: 'cloud', paused: true, publicDependencies: false },
+  note: '',
 };
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
 

@@ -52,6 +52,7 @@ const RARE = [
   { member: 'statusPage', column: 'status_page', form: 'json' },
   { member: 'publicDependencies', column: 'public_dependencies', form: 'flag' },
   { member: 'formerSlugs', column: 'former_slugs', form: 'json' },
+  { member: 'note', column: 'note', form: 'text' },
 ] as const satisfies readonly {
   readonly member: keyof NewService;
   readonly column: keyof ServiceRow;
