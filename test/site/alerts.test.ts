@@ -52,10 +52,6 @@ t.test('a channel is created, read, changed, tested and removed', async (t) => {
   const tag = { 'if-match': read.headers.get('etag') ?? '' };
   const changed = await send('PATCH', path, { language: 'de' }, { ...ada, ...tag });
   t.match([changed.status, changed.json.definition], [200, { ...SHOWN, language: 'de' }]);
-  t.match(await send('PATCH', path, { language: 'en' }, { ...ada, ...tag }), {
-    status: 412,
-    json: { code: 'precondition_failed' },
-  });
   t.match((await world.registry.channelsOf(1))[0]?.settings, OPS.settings, 'the secret stays');
 
   const tried = { ...ada, 'idempotency-key': 'tried' };
@@ -86,7 +82,6 @@ t.test('a channel is created, read, changed, tested and removed', async (t) => {
     ['POST', `${path}/messages/${message}/replay`],
   ] as const)
     t.match(await send(method, where, body, grace), { status: 404, json: { code: 'channel_not_found' } });
-  t.equal((await send('DELETE', path, undefined, { ...ada, ...tag })).status, 412);
   t.equal((await send('DELETE', path, undefined, ada)).status, 204);
   t.equal((await send('GET', path, undefined, ada)).status, 404);
 });
@@ -145,7 +140,6 @@ t.test('a rule is created, read, changed and removed', async (t) => {
   const { repeat: _, ...rest } = rule;
   const changed = await send('PATCH', path, patch, { ...ada, ...tag });
   t.strictSame(changed.json.definition, { ...rest, quiet: { ...rule.quiet, from: '23:00' }, enabled: false });
-  t.equal((await send('PATCH', path, {}, { ...ada, ...tag })).status, 412);
   t.match(await send('POST', '/api/v1/rules', { ...rule, name: 'B', channels: ['No'], after: 'x' }, ada), {
     status: 400,
     json: { errors: [{ field: 'channels.0' }, { field: 'after' }] },

@@ -49,7 +49,6 @@ t.test('a status page is created, read, changed and removed', async (t) => {
   const tag = { 'if-match': own.headers.get('etag') ?? '' };
   const renamed = await patch({ title: 'Acme and partners' }, tag);
   t.match([renamed.status, renamed.json.definition], [200, { ...PAGE, title: 'Acme and partners' }]);
-  t.match(await patch({ title: 'Lost' }, tag), { status: 412, json: { code: 'precondition_failed' } });
   t.match((await read()).json.page, { title: 'Acme and partners', logo_url: /^https:/ }, 'the logo stays');
   t.equal((await patch({ logo: null, groups: null })).status, 200);
   t.match((await read(ada)).json, { page: { logo_url: null }, groups: [] });
@@ -69,7 +68,6 @@ t.test('a status page is created, read, changed and removed', async (t) => {
     status: 400,
     json: { errors: [{ field: 'slug', code: 'page_slug_fixed' }] },
   });
-  t.equal((await send('DELETE', '/api/v1/pages/acme', undefined, { ...ada, ...tag })).status, 412);
   t.equal((await send('DELETE', '/api/v1/pages/acme', undefined, ada)).status, 204);
   t.equal((await read()).status, 404);
   t.match(await send('POST', '/api/v1/pages', { ...PAGE, groups: [] }, grace), {

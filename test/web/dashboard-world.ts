@@ -16,6 +16,7 @@ import type { Person } from '../../src/store/ports/people.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import type { DashboardSources } from '../../src/web/dashboard/dashboard-forms.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
@@ -95,7 +96,7 @@ export async function dashboard(
     }),
     now,
   }).renderPage;
-  const routes = dashboardPages(render, {
+  const sources: DashboardSources = {
     registry,
     sessions,
     directory,
@@ -140,7 +141,8 @@ export async function dashboard(
     siteUrl: 'http://upbeat.test',
     now,
     log: silentLog,
-  });
+  };
+  const routes = dashboardPages(render, sources);
   const call = async (path: string, who: typeof ada | null, more: Partial<HttpRequest> = {}) => {
     const [pathname = '', query = ''] = path.split('?');
     for (const route of routes) {
@@ -220,5 +222,5 @@ export async function dashboard(
       readBody: async () => body,
     });
   };
-  return { registry, directory, routes, ada, grace, join, call, post, revisionOf, upload };
+  return { registry, directory, sources, routes, ada, grace, join, call, post, revisionOf, upload };
 }

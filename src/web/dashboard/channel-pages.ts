@@ -241,7 +241,8 @@ async function addToRule(
   if (!found.ok) return found;
   const { channels = [] } = await ruleChanges.documentOf(context, found.value);
   const patch = { channels: [...channels.filter((one) => one !== name), name] };
-  return await ruleChanges.patch(context, principal, found.value.id, patch, null);
+  const { id, revision } = found.value;
+  return await ruleChanges.patch(context, principal, id, patch, [revision]);
 }
 
 /** The first channel gets a rule, so that the account is told something. */
