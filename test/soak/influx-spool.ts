@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openInfluxLink } from '../../src/store/samples/influx/influx-link.ts';
-import { createInfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
+import { InfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
 import { settingsOf } from '../store/influx-world.ts';
 import { ask, startInflux } from '../support/influx-server.ts';
@@ -39,7 +39,7 @@ try {
   const link = openInfluxLink(settings);
   let requests = 0;
   const startedAt = performance.now();
-  const writer = createInfluxWriter(
+  const writer = new InfluxWriter(
     {
       send(lines) {
         requests++;

@@ -1,6 +1,6 @@
 /** What goes beside what, and behind what, on the way to InfluxDB. */
 import t, { type Test } from 'tap';
-import { createInfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
+import { InfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
 import type { SendOutcome } from '../../src/store/samples/influx/send-lines.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -46,7 +46,7 @@ async function makeWriter(t: Test) {
       };
       requests.push(request);
     });
-  const writer = createInfluxWriter({ send }, spool, clock);
+  const writer = new InfluxWriter({ send }, spool, clock);
   // It looks first for what an earlier run left in the spool.
   await clock.advance(0);
   return {

@@ -9,7 +9,7 @@ import { createHourCollector, hourLine, hourOf, hoursOverAt } from './hour-summa
 import { openInfluxLink } from './influx-link.ts';
 import { type HourSummaryWriter, queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
 import { InfluxError, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
-import { createInfluxWriter, type InfluxWriterState } from './influx-writer.ts';
+import { InfluxWriter, type InfluxWriterState } from './influx-writer.ts';
 import { createLineWriter, numberTags } from './line-protocol.ts';
 import { openLateSpool } from './spool.ts';
 
@@ -46,7 +46,7 @@ export function createInfluxMethods({
   timeoutMs,
 }: InfluxThreadData) {
   const link = openInfluxLink(settings, timeoutMs);
-  const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes, systemClock.now), systemClock);
+  const writer = new InfluxWriter(link, openLateSpool(dataDir, spoolBytes, systemClock.now), systemClock);
   /** In the order of their numbers. */
   const regions: string[] = [];
   const lines = createLineWriter(regions);

@@ -50,211 +50,226 @@ const MAX_RETRY_AFTER_MS = 300_000;
 const SPOOL_PAUSE_MS = 20;
 
 /** Creates a writer, which begins with what an earlier run left in the spool. */
-export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock) {
-  let buffered: string[] = [];
+export class InfluxWriter {
+  readonly #link: Pick<InfluxLink, 'send'>;
+  readonly #spool: Spool;
+  readonly #clock: Clock;
+  #buffered: string[] = [];
   /** This many lines at the start of the buffer may be rewrites. */
-  let rewriting = 0;
+  #rewriting = 0;
   /** Requests, oldest first; each is done when its outcome and those of all before it are handled. */
-  const inFlight: { readonly done: Promise<void>; readonly lines: number }[] = [];
-  let cancelSend: Cancel | null = null;
-  let cancelDrain: Cancel | null = null;
-  let problem: string | null = null;
-  let fault: InfluxFault | null = null;
-  let refused = 0;
-  let refusal: string | null = null;
-  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-  let closed = false;
+  readonly #inFlight: { readonly done: Promise<void>; readonly lines: number }[] = [];
+  #cancelSend: Cancel | null = null;
+  #cancelDrain: Cancel | null = null;
+  #problem: string | null = null;
+  #fault: InfluxFault | null = null;
+  #refused = 0;
+  #refusal: string | null = null;
+  readonly #backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+  #closed = false;
   /** The server is unavailable and the disk refuses writes: lines wait in memory. */
-  let isStuck = false;
-  let room = Promise.withResolvers<void>();
+  #isStuck = false;
+  #room = Promise.withResolvers<void>();
+
+  constructor(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock) {
+    this.#link = link;
+    this.#spool = spool;
+    this.#clock = clock;
+    this.#drainSpoolAfter(0);
+  }
+
+  /**
+   * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
+   */
+  append(lines: readonly string[], rewrites = false): void {
+    for (const line of lines) this.#buffered.push(line);
+    if (rewrites) this.#rewriting = this.#buffered.length;
+    if (this.#buffered.length >= MAX_LINES) void this.#sendBuffered();
+    else this.#cancelSend ??= this.#clock.after(BATCH_MS, () => void this.#sendBuffered());
+  }
+
+  /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
+  room(): Promise<void> {
+    return this.#hasRoom() ? Promise.resolve() : this.#room.promise;
+  }
+
+  /** Resolves when everything appended before is at the server or in the spool. */
+  async flush(): Promise<void> {
+    await this.#sendBuffered();
+    await Promise.all(this.#inFlight.map(({ done }) => done));
+  }
+
+  state(): InfluxWriterState {
+    return {
+      pending: this.#inMemory() + this.#spool.samples,
+      spoolBytes: this.#spool.bytes,
+      spooled: this.#spool.samples,
+      damagedSpool: this.#spool.damaged(),
+      missingSince: this.#spool.oldestCheckAt(),
+      problem: this.#problem,
+      fault: this.#fault,
+      lost: this.#refused + this.#spool.dropped,
+      refusal: this.#refusal,
+    };
+  }
+
+  /** Flushes and ends; the spool stays for the next start. Returns the last state. */
+  async close(): Promise<InfluxWriterState> {
+    await this.flush();
+    this.#closed = true;
+    this.#cancelDrain?.();
+    this.#cancelSend?.();
+    while (this.#inFlight.length > 0) await this.#inFlight[0]?.done;
+    // Lines that neither the server nor the disk accepted are lost.
+    this.#refused += this.#buffered.length;
+    this.#buffered = [];
+    const last = this.state();
+    this.#spool.close();
+    return last;
+  }
 
   /** Lines in memory, including those in flight. */
-  const inMemory = (): number => inFlight.reduce((sum, { lines }) => sum + lines, buffered.length);
+  #inMemory(): number {
+    return this.#inFlight.reduce((sum, { lines }) => sum + lines, this.#buffered.length);
+  }
 
   /** Callers never wait for a disk. */
-  const hasRoom = (): boolean => inMemory() < MAX_IN_MEMORY || isStuck;
+  #hasRoom(): boolean {
+    return this.#inMemory() < MAX_IN_MEMORY || this.#isStuck;
+  }
 
-  const makeRoom = (): void => {
-    if (!hasRoom()) return;
-    room.resolve();
-    room = Promise.withResolvers();
-  };
+  #makeRoom(): void {
+    if (!this.#hasRoom()) return;
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
+  }
 
   /** Sends or spools the buffer. */
-  const sendBuffered = async (): Promise<void> => {
-    cancelSend?.();
-    cancelSend = null;
-    while (buffered.length > 0 && !isStuck) {
-      if (inFlight.length > 0 && !maySendInParallel()) {
-        await inFlight[0]?.done;
+  async #sendBuffered(): Promise<void> {
+    this.#cancelSend?.();
+    this.#cancelSend = null;
+    while (this.#buffered.length > 0 && !this.#isStuck) {
+      if (this.#inFlight.length > 0 && !this.#maySendInParallel()) {
+        await this.#inFlight[0]?.done;
         continue;
       }
-      const lines = take();
-      if (spool.samples > 0) addToSpool(lines);
-      else begin(lines, lines.length, (outcome) => settle(outcome, lines));
+      const lines = this.#take();
+      if (this.#spool.samples > 0) this.#addToSpool(lines);
+      else this.#begin(lines, lines.length, (outcome) => this.#settle(outcome, lines));
     }
-    makeRoom();
-    boundBuffer();
-  };
+    this.#makeRoom();
+    this.#boundBuffer();
+  }
 
   /** Only full requests are sent in parallel, and none with a point that another may contain too. */
-  const maySendInParallel = (): boolean =>
-    inFlight.length < MAX_IN_FLIGHT && buffered.length >= MAX_LINES && rewriting === 0 && spool.samples === 0;
+  #maySendInParallel(): boolean {
+    return (
+      this.#inFlight.length < MAX_IN_FLIGHT &&
+      this.#buffered.length >= MAX_LINES &&
+      this.#rewriting === 0 &&
+      this.#spool.samples === 0
+    );
+  }
 
-  const take = (): string[] => {
-    const lines = buffered.slice(0, MAX_LINES);
-    buffered = buffered.slice(MAX_LINES);
-    rewriting = Math.min(buffered.length, Math.max(0, rewriting - lines.length));
+  #take(): string[] {
+    const lines = this.#buffered.slice(0, MAX_LINES);
+    this.#buffered = this.#buffered.slice(MAX_LINES);
+    this.#rewriting = Math.min(this.#buffered.length, Math.max(0, this.#rewriting - lines.length));
     return lines;
-  };
+  }
 
   /** Sends a request, of whose lines `count` are in memory only. Outcomes are handled in the order of the requests. */
-  const begin = (
-    lines: readonly string[],
-    count: number,
-    handle: (outcome: SendOutcome) => void,
-  ): Promise<void> => {
-    const sent = link.send(lines);
-    const before = inFlight.at(-1)?.done;
+  #begin(lines: readonly string[], count: number, handle: (outcome: SendOutcome) => void): Promise<void> {
+    const sent = this.#link.send(lines);
+    const before = this.#inFlight.at(-1)?.done;
     const run = async (): Promise<void> => {
       const outcome = await sent;
       await before;
-      inFlight.shift();
+      this.#inFlight.shift();
       handle(outcome);
-      makeRoom();
+      this.#makeRoom();
     };
     const done = run();
-    inFlight.push({ done, lines: count });
+    this.#inFlight.push({ done, lines: count });
     return done;
-  };
+  }
 
-  const settle = (outcome: SendOutcome, lines: readonly string[]): void => {
-    note(outcome, lines.length);
+  #settle(outcome: SendOutcome, lines: readonly string[]): void {
+    this.#note(outcome, lines.length);
     if (outcome.unsent.length === 0) return;
-    addToSpool(outcome.unsent);
-    drainSpoolAfter(pauseAfter(outcome));
-  };
+    this.#addToSpool(outcome.unsent);
+    this.#drainSpoolAfter(this.#pauseAfter(outcome));
+  }
 
-  const pauseAfter = ({ retryAfterMs }: SendOutcome): number =>
-    Math.max(backoff.pauseMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  #pauseAfter({ retryAfterMs }: SendOutcome): number {
+    return Math.max(this.#backoff.pauseMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  }
 
   /** Writes lines to the spool; if that fails, they stay in memory before all others. */
-  const addToSpool = (lines: readonly string[]): void => {
+  #addToSpool(lines: readonly string[]): void {
     try {
-      spool.put(lines);
+      this.#spool.put(lines);
     } catch (error) {
-      problem = `samples cannot be kept on disk: ${messageOf(error)}`;
-      fault = null;
-      buffered = [...lines, ...buffered];
-      rewriting += lines.length;
-      isStuck = true;
-      if (cancelDrain === null) drainSpoolAfter(backoff.pauseMs);
+      this.#problem = `samples cannot be kept on disk: ${messageOf(error)}`;
+      this.#fault = null;
+      this.#buffered = [...lines, ...this.#buffered];
+      this.#rewriting += lines.length;
+      this.#isStuck = true;
+      if (this.#cancelDrain === null) this.#drainSpoolAfter(this.#backoff.pauseMs);
     }
-  };
+  }
 
-  const boundBuffer = (): void => {
-    const excess = buffered.length - MAX_STUCK;
-    if (!isStuck || excess <= 0) return;
-    refused += excess;
-    buffered = buffered.slice(excess);
-  };
+  #boundBuffer(): void {
+    const excess = this.#buffered.length - MAX_STUCK;
+    if (!this.#isStuck || excess <= 0) return;
+    this.#refused += excess;
+    this.#buffered = this.#buffered.slice(excess);
+  }
 
-  const note = (
-    { unsent, dropped, problem: found, fault: kind, refusal: reason }: SendOutcome,
-    count: number,
-  ) => {
-    refused += dropped;
-    if (reason !== null && dropped > 0) refusal = reason;
+  #note({ unsent, dropped, problem: found, fault: kind, refusal: reason }: SendOutcome, count: number) {
+    this.#refused += dropped;
+    if (reason !== null && dropped > 0) this.#refusal = reason;
     // If it accepts some, the points are wrong, not the server.
-    problem = found ?? (dropped === count && unsent.length === 0 ? reason : null);
-    fault = kind;
-  };
+    this.#problem = found ?? (dropped === count && unsent.length === 0 ? reason : null);
+    this.#fault = kind;
+  }
 
-  const drainSpoolAfter = (ms: number): void => {
-    cancelDrain?.();
-    cancelDrain = closed
+  #drainSpoolAfter(ms: number): void {
+    this.#cancelDrain?.();
+    this.#cancelDrain = this.#closed
       ? null
-      : clock.after(ms, () => {
-          drainSpool().catch((error: Error) => {
-            problem = `the spool cannot be read: ${error.message}`;
-            fault = null;
-            drainSpoolAfter(MAX_PAUSE_MS);
+      : this.#clock.after(ms, () => {
+          this.#drainSpool().catch((error: Error) => {
+            this.#problem = `the spool cannot be read: ${error.message}`;
+            this.#fault = null;
+            this.#drainSpoolAfter(MAX_PAUSE_MS);
           });
         });
-  };
+  }
 
   /** Sends a batch of the spool, the next one after a pause, and then the lines that the disk refused. */
-  const drainSpool = async (): Promise<void> => {
-    cancelDrain = null;
-    while (inFlight.length > 0) await inFlight[0]?.done;
-    if (closed) return;
-    const batch = spool.first(MAX_LINES);
+  async #drainSpool(): Promise<void> {
+    this.#cancelDrain = null;
+    while (this.#inFlight.length > 0) await this.#inFlight[0]?.done;
+    if (this.#closed) return;
+    const batch = this.#spool.first(MAX_LINES);
     if (batch === null) {
-      isStuck = false;
-      await sendBuffered();
+      this.#isStuck = false;
+      await this.#sendBuffered();
       return;
     }
-    await begin(batch.lines, 0, (outcome) => {
+    await this.#begin(batch.lines, 0, (outcome) => {
       const { unsent } = outcome;
-      note(outcome, batch.lines.length);
+      this.#note(outcome, batch.lines.length);
       const hasProgress = unsent.length < batch.lines.length;
-      if (hasProgress) spool.remove(batch, unsent);
-      if (unsent.length > 0 && !hasProgress) backoff.next();
-      else backoff.reset();
-      drainSpoolAfter(unsent.length === 0 ? SPOOL_PAUSE_MS : pauseAfter(outcome));
+      if (hasProgress) this.#spool.remove(batch, unsent);
+      if (unsent.length > 0 && !hasProgress) this.#backoff.next();
+      else this.#backoff.reset();
+      this.#drainSpoolAfter(unsent.length === 0 ? SPOOL_PAUSE_MS : this.#pauseAfter(outcome));
     });
     // The disk may have space again.
-    if (!isStuck) return;
-    isStuck = false;
-    await sendBuffered();
-  };
-
-  const state = (): InfluxWriterState => ({
-    pending: inMemory() + spool.samples,
-    spoolBytes: spool.bytes,
-    spooled: spool.samples,
-    damagedSpool: spool.damaged(),
-    missingSince: spool.oldestCheckAt(),
-    problem,
-    fault,
-    lost: refused + spool.dropped,
-    refusal,
-  });
-
-  const flush = async (): Promise<void> => {
-    await sendBuffered();
-    await Promise.all(inFlight.map(({ done }) => done));
-  };
-
-  drainSpoolAfter(0);
-  return {
-    /**
-     * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
-     */
-    append(lines: readonly string[], rewrites = false): void {
-      for (const line of lines) buffered.push(line);
-      if (rewrites) rewriting = buffered.length;
-      if (buffered.length >= MAX_LINES) void sendBuffered();
-      else cancelSend ??= clock.after(BATCH_MS, () => void sendBuffered());
-    },
-    /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
-    room: (): Promise<void> => (hasRoom() ? Promise.resolve() : room.promise),
-    /** Resolves when everything appended before is at the server or in the spool. */
-    flush,
-    state,
-    /** Flushes and ends; the spool stays for the next start. Returns the last state. */
-    async close(): Promise<InfluxWriterState> {
-      await flush();
-      closed = true;
-      cancelDrain?.();
-      cancelSend?.();
-      while (inFlight.length > 0) await inFlight[0]?.done;
-      // Lines that neither the server nor the disk accepted are lost.
-      refused += buffered.length;
-      buffered = [];
-      const last = state();
-      spool.close();
-      return last;
-    },
-  };
+    if (!this.#isStuck) return;
+    this.#isStuck = false;
+    await this.#sendBuffered();
+  }
 }
