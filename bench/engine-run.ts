@@ -12,7 +12,7 @@ import { runHost } from '../src/engine/host/host.ts';
 import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
 import { packTargets } from '../src/engine/target-packing.ts';
 import { silentLog } from '../src/log.ts';
-import { createRecord, type ResultRecord } from '../src/record/record.ts';
+import { ResultRecord } from '../src/record/record.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { engineSettings, makeServices, RECORD_OPTIONS } from './services.ts';
@@ -41,7 +41,7 @@ export async function openEngine(
   concurrency: number,
   { onResults = () => {}, road = directRoad }: EngineRunOptions = {},
 ): Promise<EngineRun> {
-  const record = createRecord({
+  const record = new ResultRecord({
     registry: {
       commitUpdates: async (updates) => updates.map(() => ({ kind: 'committed', transition: null })),
       listIncidents: async () => [],

@@ -11,7 +11,7 @@ import { systemClock } from '../src/clock.ts';
 import { requireRedisAddress } from '../src/domain/redis-address.ts';
 import type { CurrentStatus } from '../src/domain/status/current.ts';
 import { silentLog } from '../src/log.ts';
-import { openRedisStatusStore } from '../src/store/status/redis-status-store.ts';
+import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
 import { cpuOfRedis } from './process-cpu.ts';
 import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';
@@ -39,7 +39,7 @@ export async function run(): Promise<readonly BenchRow[]> {
 async function measure(scope: Scope): Promise<BenchRow[]> {
   const redis = await startRedis(scope);
   const url = `redis://127.0.0.1:${redis.port}`;
-  const store = openRedisStatusStore({
+  const store = new RedisStatusStore({
     ...{ address: requireRedisAddress(url), clock: systemClock, log: silentLog },
   });
   scope.teardown(() => store.close());

@@ -12,7 +12,7 @@ import { createApiKey } from '../src/auth/api-keys.ts';
 import { systemClock } from '../src/clock.ts';
 import { readHeartbeat } from '../src/domain/heartbeat/heartbeat-body.ts';
 import { silentLog } from '../src/log.ts';
-import { createRecord } from '../src/record/record.ts';
+import { ResultRecord } from '../src/record/record.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
@@ -70,7 +70,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
   const registry = await openRegistry({ dataDir, postgresUrl, log, clock, domainsPerAccount: 2 * SERVICES });
   const status = createMemoryStatusStore({ log });
   const directory = createServiceDirectory();
-  const record = createRecord({
+  const record = new ResultRecord({
     registry,
     status,
     samples: { append: async () => {} },

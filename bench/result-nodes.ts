@@ -3,7 +3,7 @@
  * it takes them. Prints one line of JSON with their CPU time, and ends with its standard input.
  */
 import { systemClock } from '../src/clock.ts';
-import { createResultSender } from '../src/cluster/results/result-sender.ts';
+import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { readRedisAddress } from '../src/domain/redis-address.ts';
 import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
 import { SHARDS } from '../src/domain/shard.ts';
@@ -19,7 +19,7 @@ const address = readRedisAddress(url);
 if (address === null) throw new Error(`cannot be read: ${url}`);
 const nodes = REGIONS.map((region) => {
   const common = { address, clock: systemClock, log: silentLog, clockOffsetMs: () => 0 };
-  const sender = createResultSender({ ...common, node: `${region}-1`, region });
+  const sender = new ResultSender({ ...common, node: `${region}-1`, region });
   for (let shard = 0; shard < SHARDS; shard++) sender.claim(shard, { generation: 1, claim: 1 });
   return { region, sender };
 });

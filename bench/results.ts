@@ -8,17 +8,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
-import { startResultReader } from '../src/cluster/results/result-reader.ts';
-import { createResultSender } from '../src/cluster/results/result-sender.ts';
+import { ResultReader } from '../src/cluster/results/result-reader.ts';
+import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { createStation } from '../src/cluster/station.ts';
 import { type RedisAddress, readRedisAddress } from '../src/domain/redis-address.ts';
 import type { Sample } from '../src/domain/sample.ts';
 import { SHARDS } from '../src/domain/shard.ts';
 import { silentLog } from '../src/log.ts';
-import { createRecord, type ResultRecord } from '../src/record/record.ts';
+import { ResultRecord } from '../src/record/record.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
-import { openRedisStatusStore } from '../src/store/status/redis-status-store.ts';
+import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
 import { createLoopbackProber, targetsOf } from './check-ways.ts';
@@ -62,13 +62,19 @@ async function measureJudge(scope: Scope, url: string): Promise<BenchRow[]> {
   const registry = await openRegistry({ ...common, dataDir, postgresUrl, domainsPerAccount: 1 });
   await registry.putCatalogue(makeServices(SERVICES));
   const address = addressOf(url);
-  const status = openRedisStatusStore({ ...common, address });
+  const status = new RedisStatusStore({ ...common, address });
   // As they cross to the thread of their store, which bench/samples.ts and bench/influx.ts measure.
   const samples = { append: async (batch: readonly Sample[]) => void packSamples(batch) };
-  const record = createRecord({ registry, status, samples, heartbeats: NO_HEARTBEATS, ...RECORD_OPTIONS });
+  const record = new ResultRecord({
+    registry,
+    status,
+    samples,
+    heartbeats: NO_HEARTBEATS,
+    ...RECORD_OPTIONS,
+  });
   await record.load(await registry.loadServices());
   let isReading = true;
-  const reader = startResultReader({ ...common, address, take: record.takeRuled, isFresh: () => isReading });
+  const reader = new ResultReader({ ...common, address, take: record.takeRuled, isFresh: () => isReading });
   /** The nodes' CPU time to send some results of every service; the judge has taken them in then. */
   const send = async (each: number): Promise<number> => {
     const nodes = await startHelper<{ cpuUs: number }>('result-nodes.ts', [url, SERVICES, each]);
@@ -146,9 +152,9 @@ async function measureCheck(url: string): Promise<BenchRow[]> {
 function openRoad(address: RedisAddress) {
   const common = { address, clock: systemClock, log: silentLog };
   let record: ResultRecord | null = null;
-  const sender = createResultSender({ ...common, node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 });
+  const sender = new ResultSender({ ...common, node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 });
   for (let shard = 0; shard < SHARDS; shard++) sender.claim(shard, { generation: 1, claim: 1 });
-  const reader = startResultReader({
+  const reader = new ResultReader({
     ...common,
     take: async (results, at) => (await record?.takeRuled(results, at)) ?? true,
     isFresh: () => true,
@@ -156,7 +162,7 @@ function openRoad(address: RedisAddress) {
   const station = createStation({
     ...{ region: 'eu', slowOverMs: () => 3_000, firstSpreadMs: 0, controlTargets: 1 },
     ...{ clock: systemClock, log: silentLog, queryControlTargets: async () => true, fleetSize: () => CHECKS },
-    onRuled: sender.send,
+    onRuled: (results) => sender.send(results),
     onRecheck() {},
   });
   return {

@@ -1,6 +1,6 @@
 /** The delay with which checks start: `node bench/scheduling.ts`. The fleet's prober responds at once. */
 import { systemClock } from '../src/clock.ts';
-import { createFleet, type Fleet } from '../src/engine/fleet/fleet.ts';
+import { Fleet } from '../src/engine/fleet/fleet.ts';
 import { hashNumber } from '../src/engine/host/phase.ts';
 import { createTimingWheel } from '../src/engine/host/timing-wheel.ts';
 import { silentLog } from '../src/log.ts';
@@ -60,7 +60,7 @@ export async function run(): Promise<readonly BenchRow[]> {
  * time spread over the interval.
  */
 export function openIdleFleet(intervalMs: number): Fleet {
-  return createFleet({
+  return new Fleet({
     settings: engineSettings({ intervalMs, confirmAfterMs: [] }),
     threads: 1,
     entry: new URL('../test/engine/fake-host.ts', import.meta.url),

@@ -7,13 +7,13 @@ import { createInterface } from 'node:readline';
 import { systemClock } from '../src/clock.ts';
 import { requireRedisAddress } from '../src/domain/redis-address.ts';
 import { silentLog } from '../src/log.ts';
-import { openRedisStatusReader } from '../src/store/status/redis-status-reader.ts';
+import { RedisStatusReader } from '../src/store/status/redis-status-reader.ts';
 import { createLiveChanges } from '../src/web/live/live-changes.ts';
 import { makeServices } from './services.ts';
 
 const [url = '', count = '0'] = process.argv.slice(2);
 const common = { clock: systemClock, log: silentLog };
-const status = openRedisStatusReader({ ...common, address: requireRedisAddress(url) });
+const status = new RedisStatusReader({ ...common, address: requireRedisAddress(url) });
 if (!(await status.loaded(60_000))) throw new Error('the statuses were not loaded');
 const services = makeServices(Number(count));
 const sources = { directory: { all: () => services }, status, clock: systemClock };

@@ -8,10 +8,16 @@ import { createListeners } from '../async/listeners.ts';
 import { describeClockOffset, type NodeState } from '../domain/node.ts';
 import type { LeaseHolder } from '../store/ports/lease.ts';
 import { type RedisClient, runScript } from '../store/status/redis-client.ts';
-import { openRedisConnection, type RedisContext, type RedisPart } from '../store/status/redis-connection.ts';
-import { createClockOffset } from './clock-offset.ts';
-import { createLiveNodes, listedNodes } from './live-nodes.ts';
-import { createNameClaim, type IsRunning, type NodeNameTaken } from './name-claim.ts';
+import {
+  openRedisConnection,
+  type RedisConnection,
+  type RedisConnectionState,
+  type RedisContext,
+  type RedisPart,
+} from '../store/status/redis-connection.ts';
+import { type ClockOffset, createClockOffset } from './clock-offset.ts';
+import { createLiveNodes, type LiveNodes, listedNodes } from './live-nodes.ts';
+import { createNameClaim, type IsRunning, type NameClaim, type NodeNameTaken } from './name-claim.ts';
 import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
 import { formatNode, type NodeRecord } from './node-record.ts';
 
@@ -34,36 +40,6 @@ export interface NodeOptions extends RedisContext {
   readonly onNameTaken: (error: NodeNameTaken) => void;
 }
 
-/** The registration of this process, and the nodes that it sees. */
-export interface ClusterNodes extends RedisPart {
-  /** Makes the other nodes count this one. Until this call, it only reserves its name. */
-  begin(): void;
-  /**
-   * Makes the other nodes count this one no longer, because it is stopping. Its name stays taken until {@link leave}.
-   */
-  withdraw(): Promise<void>;
-  /** All live nodes by name, this one included. */
-  nodes(): readonly NodeState[];
-  /**
-   * Whether the node of a process is registered, started or not; null: not known, because Redis is unavailable.
-   */
-  hasProcess(process: LeaseHolder): boolean | null;
-  /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
-  clockOffsetMs(): number;
-  /**
-   * Whether all live nodes are known: false after a start on a Redis that was emptied or unavailable just before, until
-   * they have had time to register again. It stays true afterwards, since nodes are remembered during later outages.
-   */
-  isComplete(): boolean;
-  /**
-   * Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the
-   * listener.
-   */
-  watch(listener: () => void): () => void;
-  /** Deregisters this node and closes the connection. */
-  leave(): Promise<void>;
-}
-
 const TIMEOUT_MS = 1_000;
 /** How long a start waits for Redis, milliseconds. */
 const START_TIMEOUT_MS = 2_000;
@@ -74,173 +50,236 @@ const RENEWALS_PER_LIST = 2;
 /** All live nodes have registered in an emptied Redis after this time, milliseconds: they renew every second. */
 const REGISTRATION_TIMEOUT_MS = 3_000;
 
-/**
- * Registers this process. Rejects with {@link NodeNameTaken} if another live process has its name. If Redis does not
- * respond, the process is registered as soon as it does.
- */
-export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
-  const { address, self, report, isRunning = () => null, onNameTaken, clock, log } = options;
-  const { records, seen } = nodeKeys(address.prefix);
-  const instance = randomUUID();
-  const startedMs = clock.monotonic();
-  const offset = createClockOffset(clock);
-  const claim = createNameClaim(self.name, isRunning);
-  const others = createLiveNodes(self.name, clock);
-  const listeners = createListeners<[]>((error) => log.error({ error }, 'a listener of nodes failed'));
-  let standing: 'joining' | 'joined' | 'left' = 'joining';
+/** The nodes of the cluster, of which this process is one. */
+export class ClusterNodes implements RedisPart {
+  readonly name: string;
+  readonly region: string;
+  readonly roles: NodeIdentity['roles'];
+  readonly #self: NodeIdentity;
+  readonly #report: () => NodeReport;
+  readonly #onNameTaken: (error: NodeNameTaken) => void;
+  readonly #clock: NodeOptions['clock'];
+  readonly #log: NodeOptions['log'];
+  readonly #records: string;
+  readonly #seen: string;
+  readonly #instance = randomUUID();
+  readonly #startedMs: number;
+  readonly #offset: ClockOffset;
+  readonly #claim: NameClaim;
+  readonly #others: LiveNodes;
+  readonly #listeners: ReturnType<typeof createListeners>;
+  #standing: 'joining' | 'joined' | 'left' = 'joining';
   /** Whether the other nodes count this one: it has started, and is not stopping. */
-  let counts = false;
-  let registered = false;
-  let isComplete = false;
-  let renewing = false;
-  let renewals = 0;
-  let refusal: NodeNameTaken | null = null;
-  let announced = '';
-  let clockProblem: string | null = null;
+  #counts = false;
+  #registered = false;
+  #isComplete = false;
+  #renewing = false;
+  #renewals = 0;
+  #refusal: NodeNameTaken | null = null;
+  #announced = '';
+  #clockProblem: string | null = null;
+  readonly #connection: RedisConnection;
+  /**
+   * Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the
+   * listener.
+   */
+  readonly watch: (listener: () => void) => () => void;
+  readonly state: () => RedisConnectionState;
+  readonly close: () => void;
+  /** All live nodes by name, this one included. */
+  readonly nodes = (): NodeState[] =>
+    [this.#ownState(), ...this.#others.all()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  /**
+   * Whether the node of a process is registered, started or not; null: not known, because Redis is unavailable.
+   */
+  readonly hasProcess = (process: LeaseHolder): boolean | null =>
+    this.#connection.ready ? this.#others.has(process) : null;
+  /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
+  readonly clockOffsetMs = (): number => this.#offset.ms;
+  /**
+   * Whether all live nodes are known: false after a start on a Redis that was emptied or unavailable just before, until
+   * they have had time to register again. It stays true afterwards, since nodes are remembered during later outages.
+   */
+  readonly isComplete = (): boolean => this.#isComplete;
 
-  function ownState(): NodeState {
-    const { process: _, ...identity } = self;
-    const { offlineSince, ...work } = report();
-    const now = clock.now() - offset.ms;
+  constructor(options: NodeOptions) {
+    const { address, self, isRunning = () => null, clock, log } = options;
+    this.#self = self;
+    this.name = self.name;
+    this.region = self.region;
+    this.roles = self.roles;
+    this.#report = options.report;
+    this.#onNameTaken = options.onNameTaken;
+    this.#clock = clock;
+    this.#log = log;
+    const { records, seen } = nodeKeys(address.prefix);
+    this.#records = records;
+    this.#seen = seen;
+    this.#startedMs = clock.monotonic();
+    this.#offset = createClockOffset(clock);
+    this.#claim = createNameClaim(self.name, isRunning);
+    this.#others = createLiveNodes(self.name, clock);
+    this.#listeners = createListeners<[]>((error) => log.error({ error }, 'a listener of nodes failed'));
+    this.#connection = openRedisConnection({
+      address,
+      purpose: 'nodes',
+      timeoutMs: TIMEOUT_MS,
+      prepare: async (client) => {
+        // The offset is then known when the first record is written, so its times are those of Redis' clock.
+        const measured = this.#offset.measure();
+        const [now = ''] = textsOf(await runScript(client, READ, [records, seen], []));
+        measured(Number(now));
+        await this.#renew(client);
+      },
+      probe: (client) => this.#renew(client),
+      clock,
+      log,
+    });
+    this.watch = this.#listeners.add;
+    this.state = this.#connection.state;
+    this.close = this.#connection.close;
+  }
+
+  /**
+   * Registers this process. Rejects with {@link NodeNameTaken} if another live process has its name. If Redis does not
+   * respond, the process is registered as soon as it does.
+   */
+  static async join(options: NodeOptions): Promise<ClusterNodes> {
+    const joining = new ClusterNodes(options);
+    await joining.#join();
+    return joining;
+  }
+
+  /** Makes the other nodes count this one. Until this call, it only reserves its name. */
+  begin(): void {
+    this.#counts = true;
+    if (this.#connection.ready) this.#connection.run((client) => this.#renew(client)).catch(() => {});
+  }
+
+  /**
+   * Makes the other nodes count this one no longer, because it is stopping. Its name stays taken until {@link leave}.
+   */
+  async withdraw(): Promise<void> {
+    this.#counts = false;
+    await this.#write(this.#ownRecord());
+  }
+
+  /** Deregisters this node and closes the connection. */
+  async leave(): Promise<void> {
+    this.#standing = 'left';
+    await this.#write(null);
+    this.#listeners.clear();
+    this.#connection.close();
+  }
+
+  #ownState(): NodeState {
+    const { process: _, ...identity } = this.#self;
+    const { offlineSince, ...work } = this.#report();
+    const now = this.#clock.now() - this.#offset.ms;
     return {
       ...identity,
-      since: Math.round(now - (clock.monotonic() - startedMs)),
+      since: Math.round(now - (this.#clock.monotonic() - this.#startedMs)),
       lastSeen: now,
       ...work,
-      offlineSince: offlineSince === null ? null : offlineSince - offset.ms,
-      clockOffsetMs: offset.ms,
+      offlineSince: offlineSince === null ? null : offlineSince - this.#offset.ms,
+      clockOffsetMs: this.#offset.ms,
     };
   }
 
-  function ownRecord(): NodeRecord {
-    const { lastSeen: _, ...state } = ownState();
-    return { ...state, process: self.process, starting: !counts };
+  #ownRecord(): NodeRecord {
+    const { lastSeen: _, ...state } = this.#ownState();
+    return { ...state, process: this.#self.process, starting: !this.#counts };
   }
 
   /** Renews the registration of this node, and reads the others. */
-  async function renew(client: RedisClient): Promise<void> {
-    if (renewing || standing === 'left') return;
-    renewing = true;
+  async #renew(client: RedisClient): Promise<void> {
+    if (this.#renewing || this.#standing === 'left') return;
+    this.#renewing = true;
     try {
-      const lists = !registered || !isComplete || renewals % RENEWALS_PER_LIST === 0;
-      const value = formatNode({ instance, record: ownRecord() });
-      const measured = offset.measure();
-      const [outcome, now = '', ...rest] = await run(client, [
-        self.name,
+      const lists = !this.#registered || !this.#isComplete || this.#renewals % RENEWALS_PER_LIST === 0;
+      const value = formatNode({ instance: this.#instance, record: this.#ownRecord() });
+      const measured = this.#offset.measure();
+      const [outcome, now = '', ...rest] = await this.#run(client, [
+        this.#self.name,
         value,
-        claim.replaces,
+        this.#claim.replaces,
         lists ? 1 : 0,
       ]);
       measured(Number(now));
-      noteClock();
-      registered = outcome !== TAKEN;
-      if (!registered) return noteHolder(rest[0] ?? '', rest[1] ?? '');
-      claim.noteHeld();
-      renewals += 1;
+      this.#noteClock();
+      this.#registered = outcome !== TAKEN;
+      if (!this.#registered) return this.#noteHolder(rest[0] ?? '', rest[1] ?? '');
+      this.#claim.noteHeld();
+      this.#renewals += 1;
       if (!lists) return;
       const [ageMs, ...list] = rest;
-      others.take(listedNodes(list), Number(now));
-      isComplete ||= Number(ageMs) >= REGISTRATION_TIMEOUT_MS;
-      announce();
+      this.#others.take(listedNodes(list), Number(now));
+      this.#isComplete ||= Number(ageMs) >= REGISTRATION_TIMEOUT_MS;
+      this.#announce();
     } finally {
-      renewing = false;
+      this.#renewing = false;
     }
   }
 
-  async function run(client: RedisClient, args: readonly (string | number)[]): Promise<string[]> {
-    return textsOf(await runScript(client, RENEW, [records, seen], args));
+  async #run(client: RedisClient, args: readonly (string | number)[]): Promise<string[]> {
+    return textsOf(await runScript(client, RENEW, [this.#records, this.#seen], args));
   }
 
   /** Replaces the record of this node, if it is registered; null: the node has left. */
-  async function write(record: NodeRecord | null): Promise<void> {
-    if (!registered) return;
-    const value = formatNode({ instance, record });
-    await connection.run((client) => run(client, [self.name, value, '', 0])).catch(() => {});
+  async #write(record: NodeRecord | null): Promise<void> {
+    if (!this.#registered) return;
+    const value = formatNode({ instance: this.#instance, record });
+    await this.#connection
+      .run((client) => this.#run(client, [this.#self.name, value, '', 0]))
+      .catch(() => {});
   }
 
-  function noteHolder(value: string, seenAt: string): void {
-    if (refusal !== null) return;
-    refusal = claim.noteHolder(value, seenAt);
-    if (refusal !== null && standing === 'joined') onNameTaken(refusal);
+  #noteHolder(value: string, seenAt: string): void {
+    if (this.#refusal !== null) return;
+    this.#refusal = this.#claim.noteHolder(value, seenAt);
+    if (this.#refusal !== null && this.#standing === 'joined') this.#onNameTaken(this.#refusal);
   }
 
-  function noteClock(): void {
-    const problem = describeClockOffset(offset.ms);
-    const offsetMs = offset.ms;
-    if (problem !== null && clockProblem === null)
-      log.warn({ offsetMs }, `the clock of this machine is ${problem}; synchronize both by NTP`);
-    if (problem === null && clockProblem !== null)
-      log.info({ offsetMs }, "the clock of this machine agrees with Redis' clock again");
-    clockProblem = problem;
+  #noteClock(): void {
+    const problem = describeClockOffset(this.#offset.ms);
+    const offsetMs = this.#offset.ms;
+    if (problem !== null && this.#clockProblem === null)
+      this.#log.warn({ offsetMs }, `the clock of this machine is ${problem}; synchronize both by NTP`);
+    if (problem === null && this.#clockProblem !== null)
+      this.#log.info({ offsetMs }, "the clock of this machine agrees with Redis' clock again");
+    this.#clockProblem = problem;
   }
 
-  function nodes(): NodeState[] {
-    return [ownState(), ...others.all()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  function announce(): void {
+  #announce(): void {
     const text = JSON.stringify(
-      nodes().map(({ name, region, roles, online }) => [name, region, roles, online]),
+      this.nodes().map(({ name, region, roles, online }) => [name, region, roles, online]),
     );
-    if (text === announced) return;
-    announced = text;
-    listeners.notify();
+    if (text === this.#announced) return;
+    this.#announced = text;
+    this.#listeners.notify();
   }
 
-  const connection = openRedisConnection({
-    address,
-    purpose: 'nodes',
-    timeoutMs: TIMEOUT_MS,
-    async prepare(client) {
-      // The offset is then known when the first record is written, so its times are those of Redis' clock.
-      const measured = offset.measure();
-      const [now = ''] = textsOf(await runScript(client, READ, [records, seen], []));
-      measured(Number(now));
-      await renew(client);
-    },
-    probe: renew,
-    clock,
-    log,
-  });
-  const sleep = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
-  await Promise.race([
-    new Promise<void>((resolve) => connection.watchReady(resolve)),
-    sleep(START_TIMEOUT_MS),
-  ]);
-  while (connection.ready && !registered && refusal === null) {
-    await sleep(LOOK_MS);
-    await connection.run(renew).catch(() => {});
-  }
-  if (refusal !== null) {
-    connection.close();
-    throw refusal;
-  }
-  if (!registered) log.warn({}, 'Redis does not respond; this node is registered when it does');
-  standing = 'joined';
-
-  return {
-    begin() {
-      counts = true;
-      if (connection.ready) connection.run(renew).catch(() => {});
-    },
-    async withdraw() {
-      counts = false;
-      await write(ownRecord());
-    },
-    nodes,
-    hasProcess: (process) => (connection.ready ? others.has(process) : null),
-    clockOffsetMs: () => offset.ms,
-    isComplete: () => isComplete,
-    watch: listeners.add,
-    async leave() {
-      standing = 'left';
-      await write(null);
-      listeners.clear();
+  async #join(): Promise<void> {
+    const connection = this.#connection;
+    await Promise.race([
+      new Promise<void>((resolve) => connection.watchReady(resolve)),
+      this.#sleep(START_TIMEOUT_MS),
+    ]);
+    while (connection.ready && !this.#registered && this.#refusal === null) {
+      await this.#sleep(LOOK_MS);
+      await connection.run((client) => this.#renew(client)).catch(() => {});
+    }
+    if (this.#refusal !== null) {
       connection.close();
-    },
-    state: connection.state,
-    close: connection.close,
-  };
+      throw this.#refusal;
+    }
+    if (!this.#registered) this.#log.warn({}, 'Redis does not respond; this node is registered when it does');
+    this.#standing = 'joined';
+  }
+
+  #sleep(ms: number) {
+    return new Promise<void>((resolve) => this.#clock.after(ms, resolve));
+  }
 }
 
 /** Reads the live nodes without joining them; also returns Redis' time, epoch milliseconds. */
@@ -252,7 +291,10 @@ export async function readNodes(
   const [now, ...list] = textsOf(await runScript(client, READ, [records, seen], []));
   const live = createLiveNodes('', { monotonic: () => 0 });
   live.take(listedNodes(list), Number(now));
-  return { nodes: live.all().toSorted((a, b) => (a.name < b.name ? -1 : 1)), redisAt: Number(now) };
+  return {
+    nodes: live.all().toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    redisAt: Number(now),
+  };
 }
 
 function textsOf(answer: unknown): string[] {

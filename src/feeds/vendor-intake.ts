@@ -39,103 +39,183 @@ const MAX_ADVANCE_INTERVAL_MS = 60_000;
 const READINGS_PER_CALL = 500;
 
 /** Creates the intake. */
-export function createVendorIntake(options: VendorIntakeOptions) {
-  const { registry, cache, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
-  const services = new IdMap<Service>();
-  const byFeed = new Map<string, Set<number>>();
-  const failing = new Set<string>();
+export class VendorIntake {
+  readonly #registry: VendorIntakeOptions['registry'];
+  readonly #cache: VendorStatusCache;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #setFeeds: VendorIntakeOptions['setFeeds'];
+  readonly #forget: VendorIntakeOptions['forget'];
+  readonly #onPoll: (ok: boolean) => void;
+  readonly #onChange: ((serviceId: number) => void) | undefined;
+  readonly #isOnline: () => boolean;
+  readonly #services = new IdMap<Service>();
+  readonly #byFeed = new Map<string, Set<number>>();
+  readonly #failing = new Set<string>();
   /** Pages that are failing and not yet logged. */
-  const unlogged = new Set<string>();
-  const failed = createLogBatch<{ feed: string; problem: string }>(clock, (pages) => {
-    if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents are kept');
-    // They are logged with the first poll that fails while this machine is online.
-    else for (const feedId of unlogged) failing.delete(feedId);
-    unlogged.clear();
-  });
-  const readAgain = createLogBatch(clock, (pages) => log.info(pages, 'status pages can be read again'));
-  let work: Promise<void> = Promise.resolve();
-  let cancelAdvance: Cancel | null = null;
-  let cancelPass: Cancel | null = null;
-  let failedToStore = false;
-  let isAdvanceDue = false;
-  let stopped = false;
+  readonly #unlogged = new Set<string>();
+  readonly #failed: ReturnType<typeof createLogBatch>;
+  readonly #readAgain: ReturnType<typeof createLogBatch>;
+  #work: Promise<void> = Promise.resolve();
+  #cancelAdvance: Cancel | null = null;
+  #cancelPass: Cancel | null = null;
+  #failedToStore = false;
+  #isAdvanceDue = false;
+  #stopped = false;
 
-  const put = (state: VendorState): void => {
+  constructor(options: VendorIntakeOptions) {
+    const { clock, log, isOnline = () => true } = options;
+    this.#registry = options.registry;
+    this.#cache = options.cache;
+    this.#clock = clock;
+    this.#log = log;
+    this.#setFeeds = options.setFeeds;
+    this.#forget = options.forget;
+    this.#onPoll = options.onPoll;
+    this.#onChange = options.onChange;
+    this.#isOnline = isOnline;
+    this.#failed = createLogBatch<{ feed: string; problem: string }>(clock, (pages) => {
+      if (isOnline()) log.warn(pages, 'status pages cannot be read; their last known incidents are kept');
+      // They are logged with the first poll that fails while this machine is online.
+      else for (const feedId of this.#unlogged) this.#failing.delete(feedId);
+      this.#unlogged.clear();
+    });
+    this.#readAgain = createLogBatch(clock, (pages) => log.info(pages, 'status pages can be read again'));
+  }
+
+  /**
+   * Fills the cache with the states of existing services, so that their checks can be evaluated before a long list is loaded.
+   * Optional.
+   */
+  fill(states: readonly VendorState[], isKnown: (serviceId: number) => boolean): void {
+    for (const state of states) if (isKnown(state.serviceId)) this.#cache.put(state);
+  }
+
+  /** Takes the services, fills the cache and starts polling. */
+  async load(list: Iterable<Service>): Promise<void> {
+    await runInParts(inParts(list, (service) => this.#add(service)));
+    for (const state of await this.#registry.loadVendorStates()) {
+      if (this.#services.has(state.serviceId)) this.#cache.put(state);
+      if (state.open.length + state.maintenances.length > 0) this.#endFormerFeeds(state.serviceId);
+    }
+    this.#passFeeds();
+    this.#advance();
+  }
+
+  /** A service was added, changed or (null) removed. */
+  applyChange(serviceId: number, service: Service | null): void {
+    const before = this.#remove(serviceId);
+    // Its definition is the same: its owner has announced or changed maintenance.
+    if (service !== null && before?.revision === service.revision) this.#isAdvanceDue = true;
+    if (service !== null) this.#add(service);
+    else this.#cache.forget(serviceId);
+    const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
+    const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
+    if (before !== undefined && changed) this.#endFormerFeeds(serviceId);
+    const feed = feedOf(service?.statusPage ?? null);
+    // The feed may not have changed since before it concerned this service.
+    if (feed !== null && (changed || narrowed)) this.#forget(feed.id);
+    this.#passFeeds();
+  }
+
+  take(event: FeedEvent): void {
+    if (this.#stopped) return;
+    if (event.kind === 'polled') this.#inOrder(async () => this.#notePoll(event));
+    else this.#inOrder(() => this.#store(event));
+  }
+
+  /** Resolves when all events are stored. */
+  idle(): Promise<void> {
+    return this.#work;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelAdvance?.();
+    this.#cancelPass?.();
+    await this.#work;
+    this.#failed.flush();
+    this.#readAgain.flush();
+  }
+
+  #put(state: VendorState): void {
     // The state of a service may arrive after its removal.
-    if (services.has(state.serviceId)) cache.put(state);
-    onChange?.(state.serviceId);
-  };
+    if (this.#services.has(state.serviceId)) this.#cache.put(state);
+    this.#onChange?.(state.serviceId);
+  }
 
   /** Runs tasks one after the other, so that the readings of a feed are stored in order. */
-  const inOrder = (task: () => Promise<void>): void => {
-    work = work.then(task).then(
+  #inOrder(task: () => Promise<void>): void {
+    this.#work = this.#work.then(task).then(
       () => {
-        failedToStore = false;
+        this.#failedToStore = false;
       },
       (error) => {
         // A full disk refuses every reading; the first one is logged.
-        if (!failedToStore)
-          log.error({ error }, 'vendor incidents could not be stored; the pages are read again');
-        failedToStore = true;
+        if (!this.#failedToStore)
+          this.#log.error({ error }, 'vendor incidents could not be stored; the pages are read again');
+        this.#failedToStore = true;
       },
     );
-  };
+  }
 
-  const add = (service: Service): void => {
-    services.set(service.id, service);
+  #add(service: Service): void {
+    this.#services.set(service.id, service);
     const feed = feedOf(service.statusPage);
     if (feed === null) return;
-    getOrInsert(byFeed, feed.id, () => new Set()).add(service.id);
-  };
+    getOrInsert(this.#byFeed, feed.id, () => new Set()).add(service.id);
+  }
 
-  const remove = (serviceId: number): Service | undefined => {
-    const before = services.get(serviceId);
+  #remove(serviceId: number): Service | undefined {
+    const before = this.#services.get(serviceId);
     const feed = feedOf(before?.statusPage ?? null);
-    services.delete(serviceId);
+    this.#services.delete(serviceId);
     if (feed === null) return before;
-    const members = byFeed.get(feed.id);
+    const members = this.#byFeed.get(feed.id);
     members?.delete(serviceId);
-    if (members?.size === 0) byFeed.delete(feed.id);
+    if (members?.size === 0) this.#byFeed.delete(feed.id);
     return before;
-  };
+  }
 
   /** Passes the list of feeds to the poller, once for all changes of a new catalogue. */
-  const passFeeds = (): void => {
-    cancelPass ??= clock.after(0, () => {
-      cancelPass = null;
-      if (isAdvanceDue) advance();
-      isAdvanceDue = false;
-      cache.keepFeeds(new Set(byFeed.keys()));
-      for (const feedId of failing) if (!byFeed.has(feedId)) failing.delete(feedId);
-      setFeeds(feedsOf(services.values()));
+  #passFeeds(): void {
+    this.#cancelPass ??= this.#clock.after(0, () => {
+      this.#cancelPass = null;
+      if (this.#isAdvanceDue) this.#advance();
+      this.#isAdvanceDue = false;
+      this.#cache.keepFeeds(new Set(this.#byFeed.keys()));
+      for (const feedId of this.#failing) if (!this.#byFeed.has(feedId)) this.#failing.delete(feedId);
+      this.#setFeeds(feedsOf(this.#services.values()));
     });
-  };
+  }
 
   /** Updates the states of maintenances that begin or end, now and when the next one is due. */
-  const advance = (): void => {
-    cancelAdvance?.();
-    cancelAdvance = null;
-    inOrder(async () => {
+  #advance(): void {
+    this.#cancelAdvance?.();
+    this.#cancelAdvance = null;
+    this.#inOrder(async () => {
       let nextAt: number | null = null;
       try {
-        const advanced = await registry.advanceMaintenances(clock.now());
-        for (const state of advanced.states) put(state);
+        const advanced = await this.#registry.advanceMaintenances(this.#clock.now());
+        for (const state of advanced.states) this.#put(state);
         nextAt = advanced.nextAt;
       } finally {
-        if (!stopped) {
-          const dueMs = nextAt === null ? MAX_ADVANCE_INTERVAL_MS : nextAt - clock.now();
-          cancelAdvance?.();
-          cancelAdvance = clock.after(Math.max(0, Math.min(MAX_ADVANCE_INTERVAL_MS, dueMs)), advance);
+        if (!this.#stopped) {
+          const dueMs = nextAt === null ? MAX_ADVANCE_INTERVAL_MS : nextAt - this.#clock.now();
+          this.#cancelAdvance?.();
+          this.#cancelAdvance = this.#clock.after(Math.max(0, Math.min(MAX_ADVANCE_INTERVAL_MS, dueMs)), () =>
+            this.#advance(),
+          );
         }
       }
     });
-  };
+  }
 
-  const store = async (event: Extract<FeedEvent, { kind: 'reading' }>): Promise<void> => {
+  async #store(event: Extract<FeedEvent, { kind: 'reading' }>): Promise<void> {
     const { feedId, document, listsOnlyOpen, readAt } = event;
-    const isAlone = byFeed.get(feedId)?.size === 1;
-    const readings = [...(byFeed.get(feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
-      const service = services.get(serviceId);
+    const isAlone = this.#byFeed.get(feedId)?.size === 1;
+    const readings = [...(this.#byFeed.get(feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
+      const service = this.#services.get(serviceId);
       const feed = feedOf(service?.statusPage ?? null);
       if (service === undefined || feed === null) return [];
       const wanted = service.statusPage?.components ?? null;
@@ -154,85 +234,37 @@ export function createVendorIntake(options: VendorIntakeOptions) {
     });
     try {
       for (let at = 0; at < readings.length; at += READINGS_PER_CALL)
-        for (const state of await registry.putVendorReadings(readings.slice(at, at + READINGS_PER_CALL)))
-          put(state);
-      if (event.entries.some(({ kind }) => kind === 'maintenance')) advance();
+        for (const state of await this.#registry.putVendorReadings(
+          readings.slice(at, at + READINGS_PER_CALL),
+        ))
+          this.#put(state);
+      if (event.entries.some(({ kind }) => kind === 'maintenance')) this.#advance();
     } catch (error) {
-      forget(feedId);
+      this.#forget(feedId);
       throw error;
     }
-  };
+  }
 
-  const notePoll = ({ feedId, at, problem }: Extract<FeedEvent, { kind: 'polled' }>): void => {
-    if (!byFeed.has(feedId)) return;
-    cache.notePoll(feedId, at, problem);
-    onPoll(problem === null);
-    if (problem !== null && !failing.has(feedId)) {
-      if (!isOnline()) return;
-      failing.add(feedId);
-      unlogged.add(feedId);
-      failed.add({ feed: feedId, problem });
-    } else if (problem === null && failing.delete(feedId)) {
-      unlogged.delete(feedId);
-      readAgain.add({ feed: feedId });
+  #notePoll({ feedId, at, problem }: Extract<FeedEvent, { kind: 'polled' }>): void {
+    if (!this.#byFeed.has(feedId)) return;
+    this.#cache.notePoll(feedId, at, problem);
+    this.#onPoll(problem === null);
+    if (problem !== null && !this.#failing.has(feedId)) {
+      if (!this.#isOnline()) return;
+      this.#failing.add(feedId);
+      this.#unlogged.add(feedId);
+      this.#failed.add({ feed: feedId, problem });
+    } else if (problem === null && this.#failing.delete(feedId)) {
+      this.#unlogged.delete(feedId);
+      this.#readAgain.add({ feed: feedId });
     }
-  };
+  }
 
-  return {
-    /**
-     * Fills the cache with the states of existing services, so that their checks can be evaluated before a long list is loaded.
-     * Optional.
-     */
-    fill(states: readonly VendorState[], isKnown: (serviceId: number) => boolean): void {
-      for (const state of states) if (isKnown(state.serviceId)) cache.put(state);
-    },
-    /** Takes the services, fills the cache and starts polling. */
-    async load(list: Iterable<Service>): Promise<void> {
-      await runInParts(inParts(list, add));
-      for (const state of await registry.loadVendorStates()) {
-        if (services.has(state.serviceId)) cache.put(state);
-        if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);
-      }
-      passFeeds();
-      advance();
-    },
-    /** A service was added, changed or (null) removed. */
-    applyChange(serviceId: number, service: Service | null): void {
-      const before = remove(serviceId);
-      // Its definition is the same: its owner has announced or changed maintenance.
-      if (service !== null && before?.revision === service.revision) isAdvanceDue = true;
-      if (service !== null) add(service);
-      else cache.forget(serviceId);
-      const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;
-      const narrowed = String(before?.statusPage?.components) !== String(service?.statusPage?.components);
-      if (before !== undefined && changed) endFormerFeeds(serviceId);
-      const feed = feedOf(service?.statusPage ?? null);
-      // The feed may not have changed since before it concerned this service.
-      if (feed !== null && (changed || narrowed)) forget(feed.id);
-      passFeeds();
-    },
-    take(event: FeedEvent): void {
-      if (stopped) return;
-      if (event.kind === 'polled') inOrder(async () => notePoll(event));
-      else inOrder(() => store(event));
-    },
-    /** Resolves when all events are stored. */
-    idle: (): Promise<void> => work,
-    async stop(): Promise<void> {
-      stopped = true;
-      cancelAdvance?.();
-      cancelPass?.();
-      await work;
-      failed.flush();
-      readAgain.flush();
-    },
-  };
-
-  function endFormerFeeds(serviceId: number): void {
-    inOrder(async () => {
-      const feed = feedOf(services.get(serviceId)?.statusPage ?? null);
-      const state = await registry.endOtherFeeds(serviceId, feed?.id ?? null, clock.now());
-      if (state !== null) put(state);
+  #endFormerFeeds(serviceId: number): void {
+    this.#inOrder(async () => {
+      const feed = feedOf(this.#services.get(serviceId)?.statusPage ?? null);
+      const state = await this.#registry.endOtherFeeds(serviceId, feed?.id ?? null, this.#clock.now());
+      if (state !== null) this.#put(state);
     });
   }
 }

@@ -78,9 +78,9 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
       async leave() {},
     };
   }
-  const { joinCluster } = await import('../cluster/nodes.ts');
+  const { ClusterNodes } = await import('../cluster/nodes.ts');
   const identity = identityOf(pid);
-  const cluster = await joinCluster({
+  return await ClusterNodes.join({
     address,
     self: { ...self, process: identity },
     report,
@@ -90,7 +90,6 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
     clock,
     log,
   });
-  return { ...cluster, name, region, roles };
 }
 
 /** Whether two processes run in the same boot of one machine, and in the same namespace of process IDs. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { startFeedThread } from '../feeds/feed-thread.ts';
-import { createVendorIntake } from '../feeds/vendor-intake.ts';
+import { VendorIntake } from '../feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
@@ -28,7 +28,7 @@ export function joinVendors(parts: {
   const { checks, http, incidents } = parts.config;
   const vendorStatuses = createVendorStatusCache({ intervalMs: incidents.feedIntervalMs, now: clock.now });
   const polls = { good: 0, failed: 0 };
-  const intake = createVendorIntake({
+  const intake = new VendorIntake({
     registry,
     cache: vendorStatuses,
     clock,
@@ -50,7 +50,7 @@ export function joinVendors(parts: {
     outbound: { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers: checks.nameservers },
     clock,
     log,
-    onEvent: intake.take,
+    onEvent: (event) => intake.take(event),
     onForbidden: createForbiddenAddressLog(log, clock),
   });
   return { vendorStatuses, intake, polls: () => polls, stop: thread.stop };

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
 import type { Service } from '../domain/service.ts';
-import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
+import { Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
 import { shareAddressLoad } from '../outbound/address-load.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import {
@@ -61,7 +61,7 @@ export function createConfiguredFleet(
   };
   const noteBroken = createBrokenAttemptLog(log, clock);
   const unreadable = createUnreadableCredentialsLog(log, clock);
-  const fleet = createFleet({
+  return new Fleet({
     settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
     threads: countThreads(config),
     isQuiet: isQuiet(directory.all(), intervalMs),
@@ -72,11 +72,11 @@ export function createConfiguredFleet(
     ...parts,
     onForbidden: createForbiddenAddressLog(log, clock),
     onUnreadable: unreadable.note,
+    countUnreadable: unreadable.count,
     onBusy: createBusyAddressLog(log, clock),
     onBroken: (found) => noteBroken({ ...found, slug: directory.byId(found.serviceId)?.slug ?? null }),
     onFatal: fail('probe threads end again and again'),
   });
-  return { ...fleet, report: () => ({ ...fleet.report(), unreadableCredentials: unreadable.count() }) };
 }
 
 /** Creates the query that shows whether this process is online: true if at least one control target responds. */

@@ -2,7 +2,7 @@
  * The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes.
  */
 import { createRecheckSender } from '../cluster/recheck-requests.ts';
-import { type ResultReaderStats, startResultReader } from '../cluster/results/result-reader.ts';
+import { ResultReader, type ResultReaderStats } from '../cluster/results/result-reader.ts';
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
 import { createVotingRegions, type VotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
@@ -48,7 +48,7 @@ export function startJudging(
   const address = requireRedisAddress(config.storage.redis.url);
   const probingRegions = () => regionsOf(node.nodes()).map(({ region }) => region);
   const recheckSender = createRecheckSender({ address, clock, log });
-  const reader = startResultReader({
+  const reader = new ResultReader({
     address,
     take: record.takeRuled,
     isFresh: lease.isFresh,
@@ -67,7 +67,7 @@ export function startJudging(
   return {
     shards: shardJobs.counts,
     shardProblem: shardJobs.problem,
-    results: reader.stats,
+    results: () => reader.stats(),
     voting: regions.voting,
     votes() {
       const voting = new Set(regions.voting());

@@ -12,13 +12,13 @@ import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import type { Service } from '../domain/service.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
-import { createRecord } from '../record/record.ts';
+import { ResultRecord } from '../record/record.ts';
 import { startRetention } from '../record/retention.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { WriterLease } from '../store/lease/writer-lease.ts';
 import { type ServiceState, servicePages } from '../store/ports/services.ts';
-import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
+import { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { VERSION } from '../version.ts';
@@ -120,7 +120,7 @@ export async function startMonitor(
 
   // The record.
   const sampleRegions = await reading.sampleRegions;
-  const record = createRecord({
+  const record = new ResultRecord({
     registry,
     status,
     ...(stores.recorded === undefined ? {} : { statuses: stores.recorded }),
@@ -164,7 +164,7 @@ export async function startMonitor(
       servicesBetween: registry.servicesBetween,
       lastServiceId: registry.lastServiceId,
       statesOf: registry.statesOf,
-      learn: redis.status.learn,
+      learn: (records) => redis.status.learn(records),
       complete() {
         redis.status.complete();
         log.info({ services: directory.all().length }, 'the states of all services are loaded');
@@ -185,7 +185,7 @@ export async function startMonitor(
   redis?.write({
     registry,
     watchTransitions,
-    deadlines: record.deadlines,
+    deadlines: () => record.deadlines(),
     revokedKeys: revoked.all,
     fields: () =>
       formatMonitorState({
@@ -253,7 +253,10 @@ export async function startMonitor(
     name: 'monitor',
     status,
     samples: {
-      ...samples,
+      query: (query) => samples.query(query),
+      ...(samples instanceof InfluxSamples ? {} : { cells: samples.cells }),
+      newest: (serviceId, limit) => samples.newest(serviceId, limit),
+      regionsOf: (serviceId) => samples.regionsOf(serviceId),
       stats() {
         const { pending, ...stats } = samples.stats();
         return { ...stats, pending: pending + record.losses().waitingSamples };

@@ -4,7 +4,7 @@
  */
 import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
 import { receiveRecheckRequests } from '../cluster/recheck-requests.ts';
-import { createResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
+import { ResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
 import { holdersOf, regionsOf } from '../domain/node.ts';
@@ -43,14 +43,14 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   const address = requireRedisAddress(config.storage.redis.url);
   const redis = { address, clock, log };
 
-  const sender = createResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
+  const sender = new ResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
   const station = createStation({
     ...{ clock, log, region, firstSpreadMs },
     slowOverMs: (serviceId) => fleet.targetOf(serviceId)?.check.slowOverMs ?? config.checks.slowOverMs,
     controlTargets: controlTargets.length,
     queryControlTargets: createControlQuery(config),
     fleetSize: () => fleet.report().services,
-    onRuled: sender.send,
+    onRuled: (results) => sender.send(results),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
   });
   const permit = createStartPermit();
@@ -102,7 +102,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     fleet,
     prober: station.prober,
     shardProblem: holder.problem,
-    results: sender.stats,
+    results: () => sender.stats(),
     async stop() {
       stopReceiving();
       stopShifting();

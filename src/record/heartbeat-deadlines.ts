@@ -40,9 +40,6 @@ export interface DeadlinePoll {
   readonly due: readonly DueDeadline[];
 }
 
-/** The deadlines of all services. */
-export type HeartbeatDeadlines = ReturnType<typeof createHeartbeatDeadlines>;
-
 interface Running {
   check: CheckDefinition;
   at: number;
@@ -54,160 +51,187 @@ interface Running {
 }
 
 /** Creates an empty set of deadlines. `silenceMs` is the period of services whose owners have not configured one. */
-export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number) {
-  const running = new Map<number, Running>();
+export class HeartbeatDeadlines {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #silenceMs: number;
+  readonly #running = new Map<number, Running>();
   /** Services by the tick in which they are examined: that of their deadline or an earlier one. */
-  const ticks = new Map<number, number[]>();
+  readonly #ticks = new Map<number, number[]>();
   /** The tick in which a service is examined; its entries in other ticks are skipped. */
-  const tickOf = new Map<number, number>();
-  let nextTick = 0;
-  let lastMs = 0;
-  let lastAt = 0;
-  let restarts = false;
+  readonly #tickOf = new Map<number, number>();
+  #nextTick = 0;
+  #lastMs = 0;
+  #lastAt = 0;
+  #restarts = false;
   /** When all deadlines were last started, epoch milliseconds. */
-  let startedAt = clock.now();
+  #startedAt: number;
 
-  function schedule(serviceId: number, atMs: number): void {
-    const tick = Math.max(nextTick, Math.ceil(atMs / DEADLINE_POLL_MS));
-    const list = ticks.get(tick);
-    if (list === undefined) ticks.set(tick, [serviceId]);
-    else list.push(serviceId);
-    tickOf.set(serviceId, tick);
+  constructor(clock: Clock, log: Log, silenceMs: number) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#silenceMs = silenceMs;
+    this.#startedAt = clock.now();
   }
 
-  function run({ id: serviceId, check }: Service, arrivedAt: number, missed: number): void {
-    const lengthMs = silenceOf(check, silenceMs, arrivedAt);
+  /**
+   * Starts all deadlines with a full period, because heartbeats can be received from now on. Before this call, none
+   * is due.
+   */
+  start(): void {
+    [this.#lastAt, this.#lastMs] = [this.#clock.now(), this.#clock.monotonic()];
+    this.#nextTick = Math.floor(this.#lastMs / DEADLINE_POLL_MS);
+    this.#restartAll(this.#lastAt, this.#lastMs);
+  }
+
+  /**
+   * Starts or stops the deadline of a service that was added or revised; a new length starts a new period. `isLate`: the
+   * service existed when all deadlines were started, and gets the one that it would have; default: false.
+   */
+  follow({ service, current, lastArrivedAt = null }: ServiceState, isLate = false): void {
+    const hasStatus = lastArrivedAt !== null || current.latest !== null;
+    const known = this.#running.get(service.id);
+    if (!isHeartbeatMonitored(service) || !hasStatus) this.#running.delete(service.id);
+    else if (known === undefined || !isSameLength(known.check, service.check))
+      this.#run(
+        service,
+        isLate ? this.#startedAt : this.#clock.now(),
+        current.latest?.source === 'silence' ? 1 : 0,
+      );
+  }
+
+  /** A heartbeat that counts arrived at `arrivedAt`, epoch milliseconds. */
+  receive(service: Service, arrivedAt: number): void {
+    this.#run(service, arrivedAt, 0);
+  }
+
+  /** Stops the deadline of a service. */
+  forget(serviceId: number): void {
+    void this.#running.delete(serviceId);
+  }
+
+  /** The running deadline of the service; null: it has none. */
+  get(serviceId: number): Deadline | null {
+    const one = this.#running.get(serviceId);
+    return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
+  }
+
+  /** Deadlines of services that are not known to be silent, epoch milliseconds, by service. */
+  running(): ReadonlyMap<number, number> {
+    const ends = new Map<number, number>();
+    for (const [serviceId, { at, missed }] of this.#running) if (missed === 0) ends.set(serviceId, at);
+    return ends;
+  }
+
+  /**
+   * Returns the deadlines that are due now. `isUnreachable`: heartbeats may be unable to reach this machine at
+   * present, so none is due.
+   */
+  poll(isUnreachable: boolean): DeadlinePoll {
+    const nowMs = this.#clock.monotonic();
+    const inTime = this.#checkClocks(this.#clock.now(), nowMs);
+    let isNear = false;
+    const due: DueDeadline[] = [];
+    if (!inTime || isUnreachable) return { isNear, due };
+    for (const [serviceId, one] of this.#takeTicks(nowMs)) {
+      if (one.dueMs - NEAR_MS > nowMs) {
+        this.#schedule(serviceId, one.dueMs - NEAR_MS);
+        continue;
+      }
+      isNear ||= !one.wasNear;
+      one.wasNear = true;
+      if (one.dueMs > nowMs) this.#schedule(serviceId, one.dueMs);
+      else due.push({ serviceId, at: one.at, silenceMs: one.silenceMs, missed: one.missed });
+    }
+    return { isNear, due };
+  }
+
+  /** Schedules the next deadline after another period, because the caller has handled this one as missed. */
+  pass(serviceId: number): void {
+    const one = this.#running.get(serviceId);
+    if (one === undefined) return;
+    one.missed += 1;
+    one.silenceMs = silenceOf(one.check, this.#silenceMs, one.at);
+    one.at += one.silenceMs;
+    one.dueMs += one.silenceMs;
+    one.wasNear = true;
+    this.#schedule(serviceId, one.dueMs);
+  }
+
+  /** Makes the next poll return the deadline again. */
+  postpone(serviceId: number): void {
+    this.#schedule(serviceId, this.#clock.monotonic() + DEADLINE_POLL_MS);
+  }
+
+  /**
+   * Restarts each deadline with a full period at the next poll, because heartbeats could not be received until now.
+   */
+  restart(): void {
+    this.#restarts = true;
+  }
+
+  #schedule(serviceId: number, atMs: number): void {
+    const tick = Math.max(this.#nextTick, Math.ceil(atMs / DEADLINE_POLL_MS));
+    const list = this.#ticks.get(tick);
+    if (list === undefined) this.#ticks.set(tick, [serviceId]);
+    else list.push(serviceId);
+    this.#tickOf.set(serviceId, tick);
+  }
+
+  #run({ id: serviceId, check }: Service, arrivedAt: number, missed: number): void {
+    const lengthMs = silenceOf(check, this.#silenceMs, arrivedAt);
     const at = arrivedAt + lengthMs;
     // The period starts at the arrival of the heartbeat, not at its commit.
-    const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
-    running.set(serviceId, { check, at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
+    const dueMs = this.#clock.monotonic() + Math.min(lengthMs, at - this.#clock.now());
+    this.#running.set(serviceId, { check, at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
     // A service that is examined before its deadline is rescheduled at that time, so most heartbeats only replace a
     // number.
-    if ((tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
-      schedule(serviceId, dueMs - NEAR_MS);
+    if ((this.#tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
+      this.#schedule(serviceId, dueMs - NEAR_MS);
   }
 
-  function restartAll(now: number, nowMs: number): void {
-    restarts = false;
-    startedAt = now;
-    ticks.clear();
-    tickOf.clear();
-    for (const [serviceId, one] of running) {
-      one.silenceMs = silenceOf(one.check, silenceMs, now);
+  #restartAll(now: number, nowMs: number): void {
+    this.#restarts = false;
+    this.#startedAt = now;
+    this.#ticks.clear();
+    this.#tickOf.clear();
+    for (const [serviceId, one] of this.#running) {
+      one.silenceMs = silenceOf(one.check, this.#silenceMs, now);
       one.at = now + one.silenceMs;
       one.dueMs = nowMs + one.silenceMs;
       one.wasNear = one.missed > 0;
-      schedule(serviceId, one.dueMs - NEAR_MS);
+      this.#schedule(serviceId, one.dueMs - NEAR_MS);
     }
   }
 
   /** Restarts all deadlines if the process was suspended. Returns whether this poll may report deadlines. */
-  function checkClocks(now: number, nowMs: number): boolean {
-    const [wallGapMs, gapMs] = [now - lastAt, nowMs - lastMs];
-    [lastAt, lastMs] = [now, nowMs];
+  #checkClocks(now: number, nowMs: number): boolean {
+    const [wallGapMs, gapMs] = [now - this.#lastAt, nowMs - this.#lastMs];
+    [this.#lastAt, this.#lastMs] = [now, nowMs];
     const suspended =
       gapMs > DEADLINE_POLL_MS + MIN_SUSPENSION_MS || Math.abs(wallGapMs - gapMs) > MIN_SUSPENSION_MS;
-    if (suspended && running.size > 0)
-      log.warn(
-        { services: running.size },
+    if (suspended && this.#running.size > 0)
+      this.#log.warn(
+        { services: this.#running.size },
         'the monitor or its clock stood still; heartbeat deadlines start again',
       );
-    if (suspended || restarts) restartAll(now, nowMs);
+    if (suspended || this.#restarts) this.#restartAll(now, nowMs);
     return gapMs <= DEADLINE_POLL_MS + MAX_LATE_MS;
   }
 
   /** The services of the ticks that have passed. */
-  function* takeTicks(nowMs: number): Generator<readonly [number, Running]> {
-    for (const last = Math.floor(nowMs / DEADLINE_POLL_MS); nextTick <= last; nextTick++) {
-      const list = ticks.get(nextTick) ?? [];
-      ticks.delete(nextTick);
+  *#takeTicks(nowMs: number): Generator<readonly [number, Running]> {
+    for (const last = Math.floor(nowMs / DEADLINE_POLL_MS); this.#nextTick <= last; this.#nextTick++) {
+      const list = this.#ticks.get(this.#nextTick) ?? [];
+      this.#ticks.delete(this.#nextTick);
       for (const serviceId of list) {
-        if (tickOf.get(serviceId) !== nextTick) continue;
-        tickOf.delete(serviceId);
-        const one = running.get(serviceId);
+        if (this.#tickOf.get(serviceId) !== this.#nextTick) continue;
+        this.#tickOf.delete(serviceId);
+        const one = this.#running.get(serviceId);
         if (one !== undefined) yield [serviceId, one];
       }
     }
   }
-
-  return {
-    /**
-     * Starts all deadlines with a full period, because heartbeats can be received from now on. Before this call, none
-     * is due.
-     */
-    start(): void {
-      [lastAt, lastMs] = [clock.now(), clock.monotonic()];
-      nextTick = Math.floor(lastMs / DEADLINE_POLL_MS);
-      restartAll(lastAt, lastMs);
-    },
-    /**
-     * Starts or stops the deadline of a service that was added or revised; a new length starts a new period. `isLate`: the
-     * service existed when all deadlines were started, and gets the one that it would have; default: false.
-     */
-    follow({ service, current, lastArrivedAt = null }: ServiceState, isLate = false): void {
-      const hasStatus = lastArrivedAt !== null || current.latest !== null;
-      const known = running.get(service.id);
-      if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
-      else if (known === undefined || !isSameLength(known.check, service.check))
-        run(service, isLate ? startedAt : clock.now(), current.latest?.source === 'silence' ? 1 : 0);
-    },
-    /** A heartbeat that counts arrived at `arrivedAt`, epoch milliseconds. */
-    receive: (service: Service, arrivedAt: number): void => run(service, arrivedAt, 0),
-    /** Stops the deadline of a service. */
-    forget: (serviceId: number): void => void running.delete(serviceId),
-    /** The running deadline of the service; null: it has none. */
-    get(serviceId: number): Deadline | null {
-      const one = running.get(serviceId);
-      return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
-    },
-    /** Deadlines of services that are not known to be silent, epoch milliseconds, by service. */
-    running(): ReadonlyMap<number, number> {
-      const ends = new Map<number, number>();
-      for (const [serviceId, { at, missed }] of running) if (missed === 0) ends.set(serviceId, at);
-      return ends;
-    },
-    /**
-     * Returns the deadlines that are due now. `isUnreachable`: heartbeats may be unable to reach this machine at
-     * present, so none is due.
-     */
-    poll(isUnreachable: boolean): DeadlinePoll {
-      const nowMs = clock.monotonic();
-      const inTime = checkClocks(clock.now(), nowMs);
-      let isNear = false;
-      const due: DueDeadline[] = [];
-      if (!inTime || isUnreachable) return { isNear, due };
-      for (const [serviceId, one] of takeTicks(nowMs)) {
-        if (one.dueMs - NEAR_MS > nowMs) {
-          schedule(serviceId, one.dueMs - NEAR_MS);
-          continue;
-        }
-        isNear ||= !one.wasNear;
-        one.wasNear = true;
-        if (one.dueMs > nowMs) schedule(serviceId, one.dueMs);
-        else due.push({ serviceId, at: one.at, silenceMs: one.silenceMs, missed: one.missed });
-      }
-      return { isNear, due };
-    },
-    /** Schedules the next deadline after another period, because the caller has handled this one as missed. */
-    pass(serviceId: number): void {
-      const one = running.get(serviceId);
-      if (one === undefined) return;
-      one.missed += 1;
-      one.silenceMs = silenceOf(one.check, silenceMs, one.at);
-      one.at += one.silenceMs;
-      one.dueMs += one.silenceMs;
-      one.wasNear = true;
-      schedule(serviceId, one.dueMs);
-    },
-    /** Makes the next poll return the deadline again. */
-    postpone: (serviceId: number): void => schedule(serviceId, clock.monotonic() + DEADLINE_POLL_MS),
-    /**
-     * Restarts each deadline with a full period at the next poll, because heartbeats could not be received until now.
-     */
-    restart(): void {
-      restarts = true;
-    },
-  };
 }
 
 /** Whether two definitions allow the same silence. */

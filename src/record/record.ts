@@ -27,17 +27,17 @@ import type { StatusStore } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ProberState } from './connection-watch.ts';
-import { createConnectivity } from './connectivity.ts';
-import { createHeartbeatDeadlines, DEADLINE_POLL_MS, type DueDeadline } from './heartbeat-deadlines.ts';
-import { createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
+import { type Connectivity, createConnectivity } from './connectivity.ts';
+import { DEADLINE_POLL_MS, type DueDeadline, HeartbeatDeadlines } from './heartbeat-deadlines.ts';
+import { type AwaitedRevisions, createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
-import { createPublisher } from './publisher.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
 import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
-import { createResultIntake, slowOverOf } from './result-intake.ts';
+import { createResultIntake, type ResultIntake, slowOverOf } from './result-intake.ts';
 import type { SampleRegions } from './sample-regions.ts';
 import { type ServiceLoader, type ServiceSource, startServiceLoader } from './service-loader.ts';
-import { createTrackedServices, type TrackedService } from './tracked-services.ts';
-import { createUpdatePipeline } from './update-pipeline.ts';
+import { createTrackedServices, type TrackedService, type TrackedServices } from './tracked-services.ts';
+import { UpdatePipeline } from './update-pipeline.ts';
 
 /** Settings for services that send heartbeats. */
 interface HeartbeatSettings {
@@ -95,248 +95,298 @@ export interface RecordLosses {
 }
 
 /** The record. */
-export type ResultRecord = ReturnType<typeof createRecord>;
-
-/** Makes the record. */
-export function createRecord(options: RecordOptions) {
-  const { clock, log, registry, storage, sourceUrl, isInMaintenance } = options;
-  const { usual, firstSpreadMs, controlTargets } = options.settings;
-  const { silenceMs, ...claims } = options.heartbeats;
-  const observations = options.observations ?? null;
-
-  const services = createTrackedServices(options.statuses);
-  const revisions = createAwaitedRevisions(clock);
-  const deadlines = createHeartbeatDeadlines(clock, log, silenceMs);
-  const publisher = createPublisher({ ...options, observations }, clock, log);
-  const regions = options.regions ?? null;
-  const rechecks = regions === null ? null : createRegionRechecks(regions, clock);
-  const rules = { usual, sourceUrl, isInMaintenance, regions };
-  const pipeline = createUpdatePipeline({
-    ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
-  });
+export class ResultRecord {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #storage: StorageHealth | undefined;
+  /** Has services checked again. */
+  readonly #recheck: (serviceIds: readonly number[]) => void;
+  readonly #services: TrackedServices;
+  readonly #revisions: AwaitedRevisions;
+  readonly #deadlines: HeartbeatDeadlines;
+  readonly #publisher: Publisher;
+  readonly #pipeline: UpdatePipeline;
   /** Loads the services while results are taken; null: all of them were loaded before. */
-  let loader: ServiceLoader | null = null;
-  const whenLoaded = async (serviceId: number) => await loader?.need([serviceId]);
-  const heartbeats = createHeartbeatIntake({
-    ...{ ...claims, services, whenLoaded, revisions, pipeline, deadlines, clock },
-  });
-  const connectivity = createConnectivity({
-    ...{ clock, log, controlTargets },
-    slowOverMs: (serviceId) => slowOverOf(services, serviceId, usual),
-    queryControlTargets: options.queryControlTargets,
-    fleetSize: services.checkedCount,
-    onChange: onConnectivityChange,
-  });
-  const results = createResultIntake({
-    ...{ services, connectivity, pipeline, publisher, usual, regions, endBatch, clock },
-    sampleRegions: options.sampleRegions,
-    toSample: observations === null ? sampleOf : detailedSampleOf,
-    whenLoaded(serviceIds, work) {
-      if (loader === null) work();
-      else loader.inTurn(serviceIds, work);
-    },
-  });
-  const proberListeners = createListeners<[state: ProberState]>();
-  let wasOnline = true;
-  let isStopped = false;
-  let stopPolling = (): void => {};
-  const unwatchStorage = storage?.watch((problem) => {
-    if (problem !== null) return;
-    deadlines.restart();
-    pipeline.retryNow();
-  });
+  #loader: ServiceLoader | null = null;
+  readonly #heartbeats: ReturnType<typeof createHeartbeatIntake>;
+  readonly #connectivity: Connectivity;
+  readonly #results: ResultIntake;
+  readonly #proberListeners = createListeners<[state: ProberState]>();
+  #wasOnline = true;
+  #isStopped = false;
+  #stopPolling = (): void => {};
+  readonly #unwatchStorage;
+  /** Takes results in the order of their arrival. Never throws because of a store. */
+  readonly takeResults: ResultIntake['take'];
+  /**
+   * Takes results to which their node has applied the offline rule, in the order in which they were made.
+   * `deliveredAt` is the time of delivery, epoch milliseconds of the same clock as their times; default: now. Results
+   * that were taken before change nothing, but their samples are written again. Resolves when everything they change
+   * is committed and published, which may take a second and as long as the registry is away; false: some updates were
+   * dropped at stop. Never rejects.
+   */
+  readonly takeRuled: ResultIntake['takeRuled'];
+  /** Records that this program had to refuse a heartbeat: each service gets a full period. */
+  readonly noteRefusal: () => void;
+  /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
+  readonly noteDoubt;
+  /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
+  readonly noteDelay;
+  /** The prober's own connection. */
+  readonly prober;
+  /** Calls `listener` when the prober goes offline or online. */
+  readonly watchProber;
+  /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
+  readonly watchTransitions;
 
-  function onConnectivityChange(): void {
-    if (isStopped) return;
-    for (const { result, trust } of connectivity.takeDecided()) {
-      const tracked = services.get(result.serviceId);
-      if (tracked !== undefined) results.observe(tracked, result, trust === 'suspect');
+  constructor(options: RecordOptions) {
+    const { clock, log, registry, storage, regions = null, observations = null } = options;
+    const { usual, firstSpreadMs, controlTargets } = options.settings;
+    const { silenceMs, ...claims } = options.heartbeats;
+    const services = createTrackedServices(options.statuses);
+    const revisions = createAwaitedRevisions(clock);
+    const deadlines = new HeartbeatDeadlines(clock, log, silenceMs);
+    const publisher = createPublisher({ ...options, observations }, clock, log);
+    const { sourceUrl, isInMaintenance } = options;
+    const rules = { usual, sourceUrl, isInMaintenance, regions };
+    const rechecks = regions === null ? null : createRegionRechecks(regions, clock);
+    const pipeline = new UpdatePipeline({
+      ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
+    });
+    const connectivity = createConnectivity({
+      ...{ clock, log, controlTargets },
+      slowOverMs: (serviceId) => slowOverOf(services, serviceId, usual),
+      queryControlTargets: options.queryControlTargets,
+      fleetSize: services.checkedCount,
+      onChange: () => this.#onConnectivityChange(),
+    });
+    this.#results = createResultIntake({
+      ...{ services, connectivity, pipeline, publisher, usual, regions, clock },
+      endBatch: () => this.#endBatch(),
+      sampleRegions: options.sampleRegions,
+      toSample: observations === null ? sampleOf : detailedSampleOf,
+      whenLoaded: (serviceIds, work) => {
+        if (this.#loader === null) work();
+        else this.#loader.inTurn(serviceIds, work);
+      },
+    });
+    this.#heartbeats = createHeartbeatIntake({
+      ...{ ...claims, services, revisions, pipeline, deadlines, clock },
+      whenLoaded: (serviceId) => this.#whenLoaded(serviceId),
+    });
+    this.#clock = clock;
+    this.#log = log;
+    this.#storage = storage;
+    this.#recheck = (serviceIds) => options.onRecheck(serviceIds, firstSpreadMs);
+    this.#services = services;
+    this.#revisions = revisions;
+    this.#deadlines = deadlines;
+    this.#publisher = publisher;
+    this.#pipeline = pipeline;
+    this.#connectivity = connectivity;
+    this.takeResults = this.#results.take;
+    this.takeRuled = this.#results.takeRuled;
+    this.noteRefusal = () => deadlines.restart();
+    this.noteDoubt = connectivity.noteDoubt;
+    this.noteDelay = connectivity.noteDelay;
+    this.prober = connectivity.state;
+    this.watchProber = this.#proberListeners.add;
+    this.watchTransitions = publisher.watchTransitions;
+    this.#unwatchStorage = storage?.watch((problem) => {
+      if (problem !== null) return;
+      deadlines.restart();
+      pipeline.retryNow();
+    });
+  }
+
+  /** Loads the services from the registry and fills the status store. Call it before any other method. */
+  load(states: readonly ServiceState[]): Promise<void> {
+    return this.loadPages([states]);
+  }
+
+  /** The same with pages of services, of which none is kept: nothing but their definitions stays as it came. */
+  async loadPages(
+    pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
+  ): Promise<void> {
+    await this.#publisher.loadFeed();
+    for await (const page of pages) {
+      await runInParts(inParts(page, (state) => this.#add(state)));
+      this.#publisher.learn(page.map(({ current }) => current));
     }
-    endBatch();
-    if (wasOnline === connectivity.online) return;
-    wasOnline = connectivity.online;
-    if (wasOnline) deadlines.restart();
-    proberListeners.notify(connectivity.state());
   }
 
-  function endBatch(): void {
-    pipeline.flush();
-    const affected = isStopped ? [] : connectivity.takeAffected();
-    if (affected.length > 0) options.onRecheck(affected, firstSpreadMs);
+  /**
+   * Loads the services while observations are taken already: those of an observation are read when it arrives, the others
+   * behind them. The caller holds the writer lease. Call it instead of `load`.
+   */
+  async loadBehind(source: ServiceSource): Promise<void> {
+    await this.#publisher.loadFeed();
+    source.learn([]);
+    this.#loader = startServiceLoader({
+      ...{ source, clock: this.#clock, log: this.#log },
+      isKnown: (serviceId) => this.#services.get(serviceId) !== undefined,
+      add: (state) => this.#add(state, true),
+    });
   }
 
-  function pollDeadlines(): void {
+  /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
+  applyChange(change: ServiceChange): void {
+    const { serviceId, service } = change;
+    const isUnloaded = this.#loader?.isComplete === false && this.#services.get(serviceId) === undefined;
+    if (service === null) {
+      this.#loader?.forget(serviceId);
+      // While it served, this process may have learned its status.
+      if (isUnloaded) this.#publisher.remove(serviceId);
+    } else this.#loader?.revive(serviceId);
+    if (isUnloaded && service !== null)
+      void this.#whenLoaded(serviceId).then(() => this.#applyLoaded(change));
+    else this.#applyNow(change);
+  }
+
+  /**
+   * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused}
+   * if this program is at fault, or with the registry's error if the domain does not belong to the account.
+   */
+  async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
+    if (this.#isStopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
+    return await this.#heartbeats.take(received);
+  }
+
+  /** Starts the deadlines, because heartbeats can be received from now on. */
+  startListening(): void {
+    this.#deadlines.start();
+    this.#stopPolling();
+    this.#stopPolling = this.#clock.every(DEADLINE_POLL_MS, () => this.#pollDeadlines());
+  }
+
+  /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service; null: not all are known yet. */
+  deadlines() {
+    return this.#loader?.isComplete === false ? null : this.#deadlines.running();
+  }
+
+  /** The state of a service that the engine needs to start its checks. */
+  probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null } {
+    const tracked = this.#services.get(serviceId);
+    if (tracked === undefined || tracked.isCheckChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
+    return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
+  }
+
+  /** What the record has dropped since the start, because a store was unavailable for too long, and what waits for it. */
+  losses(): RecordLosses {
+    const { waiting, dropped } = this.#publisher.sampleFigures();
+    return { observations: this.#pipeline.dropped(), samples: dropped, waitingSamples: waiting };
+  }
+
+  /** Resolves when everything observed so far is committed and published. Does not wait for held results. */
+  idle(): Promise<void> {
+    return this.#pipeline.idle();
+  }
+
+  /**
+   * Held results become suspect samples. Resolves when everything is committed, or was dropped after a few attempts.
+   */
+  async stop(): Promise<void> {
+    if (!this.#isStopped) {
+      this.#isStopped = true;
+      this.#loader?.stop();
+      this.#results.stop();
+      this.#connectivity.stop();
+      this.#stopPolling();
+      this.#unwatchStorage?.();
+      for (const result of this.#connectivity.takeHeld()) this.#results.addSample(result, true);
+      this.#endBatch();
+      this.#pipeline.stop();
+      this.#publisher.stop();
+    }
+    await this.#pipeline.idle();
+  }
+
+  async #whenLoaded(serviceId: number) {
+    return await this.#loader?.need([serviceId]);
+  }
+
+  #onConnectivityChange(): void {
+    if (this.#isStopped) return;
+    for (const { result, trust } of this.#connectivity.takeDecided()) {
+      const tracked = this.#services.get(result.serviceId);
+      if (tracked !== undefined) this.#results.observe(tracked, result, trust === 'suspect');
+    }
+    this.#endBatch();
+    if (this.#wasOnline === this.#connectivity.online) return;
+    this.#wasOnline = this.#connectivity.online;
+    if (this.#wasOnline) this.#deadlines.restart();
+    this.#proberListeners.notify(this.#connectivity.state());
+  }
+
+  #endBatch(): void {
+    this.#pipeline.flush();
+    const affected = this.#isStopped ? [] : this.#connectivity.takeAffected();
+    if (affected.length > 0) this.#recheck(affected);
+  }
+
+  #pollDeadlines(): void {
     // While this process refuses heartbeats, none counts as missed (decisions, Heartbeats).
-    const isUnreachable = isStopped || !connectivity.online || (storage?.problem() ?? null) !== null;
-    const { isNear, due } = deadlines.poll(isUnreachable);
-    if (isNear) connectivity.doubt(clock.monotonic());
-    for (const deadline of due) observeMissed(deadline);
-    if (due.length > 0) endBatch();
+    const isUnreachable =
+      this.#isStopped || !this.#connectivity.online || (this.#storage?.problem() ?? null) !== null;
+    const { isNear, due } = this.#deadlines.poll(isUnreachable);
+    if (isNear) this.#connectivity.doubt(this.#clock.monotonic());
+    for (const deadline of due) this.#observeMissed(deadline);
+    if (due.length > 0) this.#endBatch();
   }
 
-  function observeMissed({ serviceId, at, silenceMs: lengthMs, missed }: DueDeadline): void {
-    const tracked = services.get(serviceId);
+  #observeMissed({ serviceId, at, silenceMs: lengthMs, missed }: DueDeadline): void {
+    const tracked = this.#services.get(serviceId);
     if (tracked === undefined || !isHeartbeatMonitored(tracked.service)) {
-      deadlines.forget(serviceId);
+      this.#deadlines.forget(serviceId);
     } else if (missed > 0) {
       // The service is already down, but its history must show for how long.
-      publisher.addSample(sampleOfLatest(serviceId, latestOfSilence(at), null));
-      deadlines.pass(serviceId);
-    } else if (tracked.inFlight?.observation.via === 'heartbeat' || !connectivity.trustsMissedHeartbeat()) {
-      deadlines.postpone(serviceId);
+      this.#publisher.addSample(sampleOfLatest(serviceId, latestOfSilence(at), null));
+      this.#deadlines.pass(serviceId);
+    } else if (
+      tracked.inFlight?.observation.via === 'heartbeat' ||
+      !this.#connectivity.trustsMissedHeartbeat()
+    ) {
+      this.#deadlines.postpone(serviceId);
     } else {
-      pipeline.observe(tracked, { via: 'missed', deadlineAt: at, silenceMs: lengthMs });
-      deadlines.pass(serviceId);
+      this.#pipeline.observe(tracked, { via: 'missed', deadlineAt: at, silenceMs: lengthMs });
+      this.#deadlines.pass(serviceId);
     }
-  }
-
-  function applyChange(change: ServiceChange): void {
-    const { serviceId, service } = change;
-    const isUnloaded = loader?.isComplete === false && services.get(serviceId) === undefined;
-    if (service === null) {
-      loader?.forget(serviceId);
-      // While it served, this process may have learned its status.
-      if (isUnloaded) publisher.remove(serviceId);
-    } else loader?.revive(serviceId);
-    if (isUnloaded && service !== null) void whenLoaded(serviceId).then(() => applyLoaded(change));
-    else applyNow(change);
   }
 
   /** Applies a change to a service that was loaded after the change was committed, unless it was removed meanwhile. */
-  function applyLoaded(change: ServiceChange): void {
-    const tracked = services.get(change.serviceId);
-    if (tracked === undefined || isStopped) return;
-    applyNow(change);
-    void publisher.publishStatus(tracked.current);
+  #applyLoaded(change: ServiceChange): void {
+    const tracked = this.#services.get(change.serviceId);
+    if (tracked === undefined || this.#isStopped) return;
+    this.#applyNow(change);
+    void this.#publisher.publishStatus(tracked.current);
   }
 
-  function applyNow(change: ServiceChange): void {
+  #applyNow(change: ServiceChange): void {
     const { serviceId, service } = change;
-    const tracked = services.get(serviceId);
+    const tracked = this.#services.get(serviceId);
     if (service === null) {
-      if (tracked !== undefined) remove(tracked);
+      if (tracked !== undefined) this.#remove(tracked);
     } else if (tracked === undefined) {
       const current = unknownStatus(serviceId);
-      add({ service, current, memory: NO_MEMORY, openIncident: null });
-      void publisher.publishStatus(current);
+      this.#add({ service, current, memory: NO_MEMORY, openIncident: null });
+      void this.#publisher.publishStatus(current);
     } else if (service.revision > tracked.service.revision) {
-      if (services.revise(tracked, service)) connectivity.dropHeld(serviceId);
-      if (tracked.isCheckChanged) pipeline.keep(tracked);
-      deadlines.follow(tracked);
+      if (this.#services.revise(tracked, service)) this.#connectivity.dropHeld(serviceId);
+      if (tracked.isCheckChanged) this.#pipeline.keep(tracked);
+      this.#deadlines.follow(tracked);
     }
-    revisions.notify(change);
+    this.#revisions.notify(change);
   }
 
-  function add(state: ServiceState, isLate = false): void {
-    deadlines.follow(services.add(state), isLate);
+  #add(state: ServiceState, isLate = false): void {
+    this.#deadlines.follow(this.#services.add(state), isLate);
   }
 
-  async function loadPages(
-    pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
-  ): Promise<void> {
-    await publisher.loadFeed();
-    for await (const page of pages) {
-      await runInParts(inParts(page, (state) => add(state)));
-      publisher.learn(page.map(({ current }) => current));
-    }
-  }
-
-  function remove(tracked: TrackedService): void {
+  #remove(tracked: TrackedService): void {
     const { id } = tracked.service;
-    services.remove(tracked);
-    connectivity.forget(id);
-    deadlines.forget(id);
-    publisher.remove(id);
+    this.#services.remove(tracked);
+    this.#connectivity.forget(id);
+    this.#deadlines.forget(id);
+    this.#publisher.remove(id);
   }
-
-  return {
-    /** Loads the services from the registry and fills the status store. Call it before any other method. */
-    load: (states: readonly ServiceState[]): Promise<void> => loadPages([states]),
-    /** The same with pages of services, of which none is kept: nothing but their definitions stays as it came. */
-    loadPages,
-    /**
-     * Loads the services while observations are taken already: those of an observation are read when it arrives, the others
-     * behind them. The caller holds the writer lease. Call it instead of `load`.
-     */
-    async loadBehind(source: ServiceSource): Promise<void> {
-      await publisher.loadFeed();
-      source.learn([]);
-      loader = startServiceLoader({
-        ...{ source, clock, log },
-        isKnown: (serviceId) => services.get(serviceId) !== undefined,
-        add: (state) => add(state, true),
-      });
-    },
-    /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
-    applyChange,
-    /** Takes results in the order of their arrival. Never throws because of a store. */
-    takeResults: results.take,
-    /**
-     * Takes results to which their node has applied the offline rule, in the order in which they were made.
-     * `deliveredAt` is the time of delivery, epoch milliseconds of the same clock as their times; default: now. Results
-     * that were taken before change nothing, but their samples are written again. Resolves when everything they change
-     * is committed and published, which may take a second and as long as the registry is away; false: some updates were
-     * dropped at stop. Never rejects.
-     */
-    takeRuled: results.takeRuled,
-    /**
-     * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused}
-     * if this program is at fault, or with the registry's error if the domain does not belong to the account.
-     */
-    async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
-      if (isStopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
-      return await heartbeats.take(received);
-    },
-    /** Starts the deadlines, because heartbeats can be received from now on. */
-    startListening(): void {
-      deadlines.start();
-      stopPolling();
-      stopPolling = clock.every(DEADLINE_POLL_MS, pollDeadlines);
-    },
-    /** Records that this program had to refuse a heartbeat: each service gets a full period. */
-    noteRefusal: deadlines.restart,
-    /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service; null: not all are known yet. */
-    deadlines: () => (loader?.isComplete === false ? null : deadlines.running()),
-    /** The state of a service that the engine needs to start its checks. */
-    probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null } {
-      const tracked = services.get(serviceId);
-      if (tracked === undefined || tracked.isCheckChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
-      return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
-    },
-    /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
-    noteDoubt: connectivity.noteDoubt,
-    /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
-    noteDelay: connectivity.noteDelay,
-    /** The prober's own connection. */
-    prober: connectivity.state,
-    /** Calls `listener` when the prober goes offline or online. */
-    watchProber: proberListeners.add,
-    /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
-    watchTransitions: publisher.watchTransitions,
-    /** What the record has dropped since the start, because a store was unavailable for too long, and what waits for it. */
-    losses(): RecordLosses {
-      const { waiting, dropped } = publisher.sampleFigures();
-      return { observations: pipeline.dropped(), samples: dropped, waitingSamples: waiting };
-    },
-    /** Resolves when everything observed so far is committed and published. Does not wait for held results. */
-    idle: pipeline.idle,
-    /**
-     * Held results become suspect samples. Resolves when everything is committed, or was dropped after a few attempts.
-     */
-    async stop(): Promise<void> {
-      if (!isStopped) {
-        isStopped = true;
-        loader?.stop();
-        results.stop();
-        connectivity.stop();
-        stopPolling();
-        unwatchStorage?.();
-        for (const result of connectivity.takeHeld()) results.addSample(result, true);
-        endBatch();
-        pipeline.stop();
-        publisher.stop();
-      }
-      await pipeline.idle();
-    },
-  };
 }

@@ -37,6 +37,9 @@ export interface ResultIntakeOptions {
 const MAX_AHEAD_MS = 5_000;
 const AHEAD_RETRY_MS = 250;
 
+/** The intake of results. */
+export type ResultIntake = ReturnType<typeof createResultIntake>;
+
 /** Makes the intake. */
 export function createResultIntake(options: ResultIntakeOptions) {
   const { services, connectivity, pipeline, publisher, usual, regions, toSample, endBatch, clock } = options;

@@ -28,6 +28,7 @@ import { checkResultOf, createDropCounter, type HeartbeatReceipt, type Observati
 import { createPreviews, type Publisher } from './publisher.ts';
 import type { RegionRechecks } from './region-rechecks.ts';
 import type { ResultBatch } from './result-batch.ts';
+import { type RoutineGroup, RoutineUpdates } from './routine-updates.ts';
 import {
   dequeue,
   enqueue,
@@ -62,67 +63,122 @@ export interface UpdatePipelineOptions {
 }
 
 /** The pipeline. */
-export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
-
-/** Services with routine updates that are committed together. */
-interface GatheredGroup {
-  readonly services: readonly TrackedService[];
-  /** Released when the group, and everything collected before it, is committed. */
-  readonly batches: readonly ResultBatch[];
-}
-
-/** Makes the pipeline. */
-export function createUpdatePipeline(options: UpdatePipelineOptions) {
-  const { registry, storage, publisher, deadlines, rules, rechecks, clock, log } = options;
-  const committer = createCommitter(registry, clock, log);
-  const previews = createPreviews(publisher, clock, rules);
+export class UpdatePipeline {
+  readonly #registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
+  readonly #storage: Pick<StorageHealth, 'problem'> | undefined;
+  readonly #publisher: Publisher;
+  readonly #deadlines: HeartbeatDeadlines;
+  readonly #rules: EvaluationRules;
+  readonly #rechecks: RegionRechecks | null;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #committer: ReturnType<typeof createCommitter>;
+  readonly #previews: ReturnType<typeof createPreviews>;
   /** Updates waiting for their commit, in order. */
-  const changes: ServiceUpdate[] = [];
-  /** Services whose routine updates exist only in memory. */
-  const gathering = new Set<TrackedService>();
-  /** Batches with results among these updates; held once each. */
-  const gatheringBatches = new Set<ResultBatch>();
-  /** Groups of such services waiting for their commit, in order. */
-  const gathered: GatheredGroup[] = [];
-  let cancelGathering: (() => void) | null = null;
-  const committing = createCoalescingLoop(commitAll);
-  let isStopping = false;
-  const drops = createDropCounter(clock, log);
+  readonly #changes: ServiceUpdate[] = [];
+  readonly #gathering = new RoutineUpdates();
+  /** Collected updates waiting for their commit, in order. */
+  readonly #gathered: RoutineGroup[] = [];
+  #cancelGathering: (() => void) | null = null;
+  readonly #committing: ReturnType<typeof createCoalescingLoop>;
+  #isStopping = false;
+  readonly #drops: ReturnType<typeof createDropCounter>;
   /** True: updates were dropped at stop. */
-  let hasGivenUp = false;
+  #hasGivenUp = false;
 
-  const refusal = (): StorageRefusal | null => storage?.problem()?.code ?? null;
+  constructor(options: UpdatePipelineOptions) {
+    const { registry, publisher, rules, clock, log } = options;
+    this.#registry = registry;
+    this.#storage = options.storage;
+    this.#publisher = publisher;
+    this.#deadlines = options.deadlines;
+    this.#rules = rules;
+    this.#rechecks = options.rechecks;
+    this.#clock = clock;
+    this.#log = log;
+    this.#committer = createCommitter(registry, clock, log);
+    this.#previews = createPreviews(publisher, clock, rules);
+    this.#committing = createCoalescingLoop(() => this.#commitAll());
+    this.#drops = createDropCounter(clock, log);
+  }
 
-  // Evaluate.
-
-  function observe(
+  /**
+   * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
+   * the outcome of a heartbeat; null: the observation is not a heartbeat. `batch` is held until a result is
+   * committed.
+   */
+  observe(
     tracked: TrackedService,
     observation: Observation,
     reply: PendingObservation['reply'] = null,
     batch: ResultBatch | null = null,
   ): void {
-    const refused = reply === null ? null : refusal();
+    const refused = reply === null ? null : this.#refusal();
     if (refused !== null) reply?.(refused);
-    else if (tracked.inFlight === null) evaluateNow(tracked, { observation, reply, batch });
+    else if (tracked.inFlight === null) this.#evaluateNow(tracked, { observation, reply, batch });
     else {
-      previews.extend(tracked, observation);
+      this.#previews.extend(tracked, observation);
       batch?.hold();
-      if (enqueue(tracked, { observation, reply, batch })) drops.note();
+      if (enqueue(tracked, { observation, reply, batch })) this.#drops.note();
     }
   }
 
-  function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
-    const now = clock.now();
-    const update = evaluate(stateOf(tracked), pending.observation, now, rules);
+  /** Commits the state with the next group, as after a change of the check, which drops parts of it. */
+  keep(tracked: TrackedService): void {
+    // The update in flight was evaluated before the change; its end comes here again.
+    if (tracked.inFlight !== null || tracked.isRemoved) return;
+    this.#gathering.add(tracked);
+    this.#cancelGathering ??= this.#clock.after(GATHER_MS, () => this.#endGathering());
+  }
+
+  /** Publishes and commits the observations since the last call. */
+  flush(): void {
+    this.#publisher.flush();
+    this.#startCommitting();
+  }
+
+  /** Resolves when everything observed before is committed and published, or was dropped at stop. */
+  async idle(): Promise<void> {
+    // Twice, because queued observations are evaluated after a commit and may produce routine updates.
+    for (let round = 0; round < 2; round++) {
+      this.#endGathering();
+      await this.#committing.idle();
+    }
+    await this.#publisher.idle();
+  }
+
+  /** Observations that were dropped since the start, because too many of a service waited. */
+  dropped(): number {
+    return this.#drops.count();
+  }
+
+  /** Commits waiting updates now, because the registry accepts writes again. */
+  retryNow(): void {
+    this.#committer.retryNow();
+  }
+
+  /** From now on, updates are dropped after a few failed attempts. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#committer.stop();
+  }
+
+  #refusal(): StorageRefusal | null {
+    return this.#storage?.problem()?.code ?? null;
+  }
+
+  #evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
+    const now = this.#clock.now();
+    const update = evaluate(stateOf(tracked), pending.observation, now, this.#rules);
     if (update === null) return;
     if (update.recheckRegions !== undefined) {
       const { id, check } = tracked.service;
-      rechecks?.add(id, update.recheckRegions, timingOf(check, rules.usual).intervalMs);
+      this.#rechecks?.add(id, update.recheckRegions, timingOf(check, this.#rules.usual).intervalMs);
     }
     if (update.memory !== null) learn(tracked, update.memory);
-    if (update.isRoutine) gather(tracked, update, pending.batch);
+    if (update.isRoutine) this.#gather(tracked, update, pending.batch);
     else
-      commitSoon(tracked, {
+      this.#commitSoon(tracked, {
         ...pending,
         update,
         recordedAt: now,
@@ -131,173 +187,152 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       });
   }
 
-  function evaluateQueue(tracked: TrackedService): void {
+  #evaluateQueue(tracked: TrackedService): void {
     while (tracked.inFlight === null) {
       const next = dequeue(tracked);
       if (next === undefined) return;
-      if (isValid(tracked, next.observation)) observe(tracked, next.observation, next.reply, next.batch);
+      if (this.#isValid(tracked, next.observation))
+        this.observe(tracked, next.observation, next.reply, next.batch);
       else next.reply?.('gone');
       next.batch?.release(true);
     }
   }
 
   /** Whether an observation that has waited in the queue still applies to the service. */
-  function isValid(tracked: TrackedService, observation: Observation): boolean {
+  #isValid(tracked: TrackedService, observation: Observation): boolean {
     if (tracked.isRemoved) return false;
     const result = checkResultOf(observation);
     if (result !== null) return isOfRevision(tracked, result);
     if (observation.via !== 'missed') return true;
-    const deadline = deadlines.get(tracked.service.id);
+    const deadline = this.#deadlines.get(tracked.service.id);
     // A heartbeat that arrived since then has started a new deadline.
     const isMissed = deadline !== null && (deadline.missed > 0 || deadline.at === observation.deadlineAt);
     return isMissed && isHeartbeatMonitored(tracked.service);
   }
 
-  // Commit.
-
-  function gather(tracked: TrackedService, { current }: Update, batch: ResultBatch | null): void {
+  #gather(tracked: TrackedService, { current }: Update, batch: ResultBatch | null): void {
     tracked.current = current;
-    publisher.addStatus(current);
-    keep(tracked);
-    if (batch !== null && !gatheringBatches.has(batch)) {
-      gatheringBatches.add(batch);
-      batch.hold();
-    }
+    this.#publisher.addStatus(current);
+    this.keep(tracked);
+    if (batch !== null) this.#gathering.hold(batch);
   }
 
-  /** Commits the state with the next group, as after a change of the check, which drops parts of it. */
-  function keep(tracked: TrackedService): void {
-    // The update in flight was evaluated before the change; its end comes here again.
-    if (tracked.inFlight !== null || tracked.isRemoved) return;
-    gathering.add(tracked);
-    cancelGathering ??= clock.after(GATHER_MS, endGathering);
-  }
-
-  function commitSoon(tracked: TrackedService, pending: PendingUpdate): void {
+  #commitSoon(tracked: TrackedService, pending: PendingUpdate): void {
     tracked.inFlight = pending;
     pending.batch?.hold();
     // The update includes the collected routine updates.
-    gathering.delete(tracked);
-    changes.push({ tracked, pending });
-    if (refusal() !== null) previews.start(tracked);
+    this.#gathering.remove(tracked);
+    this.#changes.push({ tracked, pending });
+    if (this.#refusal() !== null) this.#previews.start(tracked);
   }
 
-  function endGathering(): void {
-    cancelGathering?.();
+  #endGathering(): void {
+    this.#cancelGathering?.();
     // While the registry fails, the services stay in the set, where each has one entry.
-    const goesOn = committer.isFailing && !isStopping;
-    cancelGathering = goesOn ? clock.after(GATHER_MS, endGathering) : null;
+    const goesOn = this.#committer.isFailing && !this.#isStopping;
+    this.#cancelGathering = goesOn ? this.#clock.after(GATHER_MS, () => this.#endGathering()) : null;
     if (goesOn) return;
-    const all = [...gathering];
-    const batches = [...gatheringBatches];
-    gathering.clear();
-    gatheringBatches.clear();
-    for (let at = 0; at < all.length; at += MAX_GROUP)
-      gathered.push({ services: all.slice(at, at + MAX_GROUP), batches: [] });
-    // A separate group after all others: changes that include collected updates precede it.
-    if (batches.length > 0) gathered.push({ services: [], batches });
-    startCommitting();
+    this.#gathered.push(...this.#gathering.take());
+    this.#startCommitting();
   }
 
-  function startCommitting(): void {
-    if (changes.length + gathered.length > 0) void committing.run();
+  #startCommitting(): void {
+    if (this.#changes.length + this.#gathered.length > 0) void this.#committing.run();
   }
 
   /** Commits one group after the other. Changes precede collected updates. */
-  async function commitAll(): Promise<void> {
-    while (changes.length + gathered.length > 0) {
-      if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
-      else await commitGathered(gathered.shift() ?? { services: [], batches: [] });
+  async #commitAll(): Promise<void> {
+    while (this.#changes.length + this.#gathered.length > 0) {
+      if (this.#changes.length > 0) await this.#commitChanges(this.#changes.splice(0, MAX_GROUP));
+      else await this.#commitGathered(this.#gathered.shift() ?? { services: [], batches: [] });
     }
   }
 
-  async function commitChanges(all: readonly ServiceUpdate[]): Promise<void> {
+  async #commitChanges(all: readonly ServiceUpdate[]): Promise<void> {
     let group = all;
     let outcomes: readonly CommitOutcome[] = [];
     while (group.length > 0) {
-      const attempt = await committer.attempt(group.map(toStatusUpdate));
+      const attempt = await this.#committer.attempt(group.map(toStatusUpdate));
       if (attempt.isCommitted) {
         outcomes = attempt.outcomes;
         break;
       }
-      if (attempt.refusal !== null) group = refuseHeartbeats(group, attempt.refusal);
-      if (group.length > 0 && !(await committer.mayRetry(group.length))) {
-        hasGivenUp = true;
+      if (attempt.refusal !== null) group = this.#refuseHeartbeats(group, attempt.refusal);
+      if (group.length > 0 && !(await this.#committer.mayRetry(group.length))) {
+        this.#hasGivenUp = true;
         break;
       }
     }
-    await publish(group, outcomes);
+    await this.#publish(group, outcomes);
   }
 
   /**
    * Refuses the heartbeats of the group, since their senders repeat them. The rest waits until the registry accepts
    * writes.
    */
-  function refuseHeartbeats(group: readonly ServiceUpdate[], refused: StorageRefusal): ServiceUpdate[] {
+  #refuseHeartbeats(group: readonly ServiceUpdate[], refused: StorageRefusal): ServiceUpdate[] {
     const waiting: ServiceUpdate[] = [];
     for (const one of group) {
       const { tracked, pending } = one;
       if (pending.reply === null) {
         refuseQueuedHeartbeats(tracked, refused);
-        previews.start(tracked);
+        this.#previews.start(tracked);
         waiting.push(one);
       } else {
         // The lost update would have committed the probe memory.
         if (pending.memory !== null) tracked.isMemoryNew = true;
         tracked.inFlight = null;
         pending.reply(refused);
-        evaluateQueue(tracked);
+        this.#evaluateQueue(tracked);
       }
     }
-    publisher.flush();
+    this.#publisher.flush();
     return waiting;
   }
 
-  async function commitGathered({ services, batches }: GatheredGroup): Promise<void> {
+  async #commitGathered({ services, batches }: RoutineGroup): Promise<void> {
     // An update in flight carries the newest status itself.
     const isWaiting = ({ isRemoved, inFlight }: TrackedService) => !isRemoved && inFlight === null;
     const group = services.filter(isWaiting);
-    const updates = group.map((tracked) => toRoutineUpdate(tracked, clock.now()));
+    const updates = group.map((tracked) => toRoutineUpdate(tracked, this.#clock.now()));
     let outcomes: readonly CommitOutcome[] = [];
     while (updates.length > 0) {
-      const attempt = await committer.attempt(updates);
+      const attempt = await this.#committer.attempt(updates);
       if (attempt.isCommitted) {
         outcomes = attempt.outcomes;
         break;
       }
-      if (!(await committer.mayRetry(updates.length))) {
-        hasGivenUp = true;
+      if (!(await this.#committer.mayRetry(updates.length))) {
+        this.#hasGivenUp = true;
         break;
       }
     }
     for (const [index, tracked] of group.entries()) {
       const outcome = outcomes[index];
       const isBehind = outcome?.kind === 'stale' && outcome.current.seq > tracked.current.seq;
-      if (isBehind && isWaiting(tracked)) await adopt(tracked, outcome.current);
+      if (isBehind && isWaiting(tracked)) await this.#adopt(tracked, outcome.current);
     }
-    for (const batch of batches) batch.release(!hasGivenUp);
+    for (const batch of batches) batch.release(!this.#hasGivenUp);
   }
 
   /** Continues from the state that another writer has committed. */
-  async function adopt(tracked: TrackedService, current: CurrentStatus): Promise<void> {
+  async #adopt(tracked: TrackedService, current: CurrentStatus): Promise<void> {
     const { serviceId, seq } = current;
-    log.warn({ serviceId, seq }, 'the registry has a newer update of this service; continuing from it');
+    this.#log.warn({ serviceId, seq }, 'the registry has a newer update of this service; continuing from it');
     try {
-      const incidents = await registry.listIncidents({ serviceId, limit: 100, offset: 0 });
+      const incidents = await this.#registry.listIncidents({ serviceId, limit: 100, offset: 0 });
       const own = incidents.filter(({ source }) => source === 'own');
       tracked.openIncident = own.find(({ status }) => status !== 'resolved') ?? null;
-      for (const incident of own) publisher.publishIncident(incident);
+      for (const incident of own) this.#publisher.publishIncident(incident);
     } catch (error) {
-      log.error({ error, serviceId }, 'the own incident could not be read again');
+      this.#log.error({ error, serviceId }, 'the own incident could not be read again');
     }
     tracked.current = current;
     tracked.isMemoryNew = true;
-    if (!tracked.isRemoved) await publisher.publishStatus(current);
+    if (!tracked.isRemoved) await this.#publisher.publishStatus(current);
   }
 
-  // Publish.
-
-  async function publish(group: readonly ServiceUpdate[], outcomes: readonly CommitOutcome[]): Promise<void> {
+  async #publish(group: readonly ServiceUpdate[], outcomes: readonly CommitOutcome[]): Promise<void> {
     const statuses: CurrentStatus[] = [];
     const transitions: Transition[] = [];
     const ends = group.map(({ tracked }, index) => endOf(tracked, outcomes[index]));
@@ -305,7 +340,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     for (const [index, one] of group.entries()) {
       const { tracked, pending } = one;
       const end = ends[index] ?? LOST;
-      if (end.kind === 'stale') await adopt(tracked, end.current);
+      if (end.kind === 'stale') await this.#adopt(tracked, end.current);
       if (end.kind !== 'committed') continue;
       const { current, incident } = pending.update;
       // Verdicts of regions on an earlier check do not count with those on the new one.
@@ -315,22 +350,22 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       if (end.transition !== null) transitions.push(end.transition);
       if (incident !== null) {
         tracked.openIncident = incident.status === 'resolved' ? null : incident;
-        publisher.publishIncident(incident);
+        this.#publisher.publishIncident(incident);
       }
     }
     // Transitions of another writer are read from the registry, since only the registry knows their positions.
     const isBehind = ends.some(({ kind }) => kind === 'stale');
-    await publisher.publishCommitted(statuses, transitions, isBehind);
+    await this.#publisher.publishCommitted(statuses, transitions, isBehind);
     for (const [index, one] of group.entries()) {
-      finish(one, ends[index] ?? LOST);
-      if (isRevised(one)) keep(one.tracked);
-      evaluateQueue(one.tracked);
+      this.#finish(one, ends[index] ?? LOST);
+      if (isRevised(one)) this.keep(one.tracked);
+      this.#evaluateQueue(one.tracked);
     }
-    publisher.flush();
+    this.#publisher.flush();
   }
 
   /** Releases the service for its next update and answers the sender of a heartbeat. */
-  function finish({ tracked, pending }: ServiceUpdate, end: CommitEnd): void {
+  #finish({ tracked, pending }: ServiceUpdate, end: CommitEnd): void {
     const { update, reply } = pending;
     tracked.inFlight = null;
     tracked.preview = null;
@@ -339,15 +374,15 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     if (end.kind === 'stale') {
       enqueueFirst(tracked, pending);
     } else if (end.kind === 'committed') {
-      if (update.sample !== null) publisher.addSample(update.sample);
+      if (update.sample !== null) this.#publisher.addSample(update.sample);
       if (update.heartbeat !== null)
-        reply?.(finishHeartbeat(tracked, update.heartbeat, update.sample, end.runMs ?? null));
+        reply?.(this.#finishHeartbeat(tracked, update.heartbeat, update.sample, end.runMs ?? null));
     } else {
       reply?.(end.kind === 'gone' ? 'gone' : 'unavailable');
     }
   }
 
-  function finishHeartbeat(
+  #finishHeartbeat(
     tracked: TrackedService,
     heartbeat: HeartbeatWrite,
     sample: Sample | null,
@@ -356,42 +391,9 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     const { service, current } = tracked;
     const { counted, arrivedAt, responseTimeMs } = heartbeat;
     noteHeartbeat(tracked, heartbeat);
-    if (counted) deadlines.receive(service, arrivedAt);
-    if (sample !== null) publisher.publishHeartbeat(service, heartbeat, sample);
+    if (counted) this.#deadlines.receive(service, arrivedAt);
+    if (sample !== null) this.#publisher.publishHeartbeat(service, heartbeat, sample);
     const checkedAt = checkedAtOf(heartbeat, arrivedAt);
     return { service, status: current.status, responseTimeMs, checkedAt, runMs };
   }
-
-  return {
-    /**
-     * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
-     * the outcome of a heartbeat; null: the observation is not a heartbeat. `batch` is held until a result is
-     * committed.
-     */
-    observe,
-    keep,
-    /** Publishes and commits the observations since the last call. */
-    flush(): void {
-      publisher.flush();
-      startCommitting();
-    },
-    /** Resolves when everything observed before is committed and published, or was dropped at stop. */
-    async idle(): Promise<void> {
-      // Twice, because queued observations are evaluated after a commit and may produce routine updates.
-      for (let round = 0; round < 2; round++) {
-        endGathering();
-        await committing.idle();
-      }
-      await publisher.idle();
-    },
-    /** Observations that were dropped since the start, because too many of a service waited. */
-    dropped: drops.count,
-    /** Commits waiting updates now, because the registry accepts writes again. */
-    retryNow: committer.retryNow,
-    /** From now on, updates are dropped after a few failed attempts. */
-    stop(): void {
-      isStopping = true;
-      committer.stop();
-    },
-  };
 }

@@ -25,7 +25,7 @@ import { createLogos } from './home/logos.ts';
 import { type SparklineSources, sparklines } from './home/sparklines.ts';
 import { incidentsPage } from './incidents-page.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
-import { createLiveStreams } from './live/live-streams.ts';
+import { LiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
@@ -94,7 +94,7 @@ export function pageRoutes(sources: PageSources) {
   const changes = createLiveChanges(sources);
   const logos = createLogos();
   const news = { ...sources, changes, logos };
-  const live = createLiveStreams({
+  const live = new LiveStreams({
     ...news,
     isOnline: () => sources.readiness().prober.online,
     homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),

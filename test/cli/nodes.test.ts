@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
-import { joinCluster } from '../../src/cluster/nodes.ts';
+import { ClusterNodes } from '../../src/cluster/nodes.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { install } from '../support/program.ts';
@@ -26,7 +26,7 @@ async function joinNode(
   reachesRegistry = true,
 ) {
   const address = requireRedisAddress(url);
-  const node = await joinCluster({
+  const node = await ClusterNodes.join({
     address,
     self: {
       ...{ name, region: 'eu', roles: ['probe', 'serve'], version: '1.2.3' },
@@ -40,7 +40,7 @@ async function joinNode(
     clock: { ...systemClock, now: () => systemClock.now() + offsetMs },
     log: silentLog,
   });
-  t.teardown(node.leave);
+  t.teardown(() => node.leave());
   node.begin();
 }
 

@@ -5,10 +5,10 @@
 
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
-import { startResultReader } from '../../src/cluster/results/result-reader.ts';
+import { ResultReader } from '../../src/cluster/results/result-reader.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
-import { createRecord } from '../../src/record/record.ts';
+import { ResultRecord } from '../../src/record/record.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { USUAL } from '../support/attempts.ts';
@@ -17,7 +17,7 @@ const [dataDir = '', url = ''] = process.argv.slice(2);
 const common = { clock: systemClock, log: silentLog };
 const address = requireRedisAddress(url);
 const registry = await openRegistry({ ...common, dataDir });
-const record = createRecord({
+const record = new ResultRecord({
   ...common,
   registry,
   status: createMemoryStatusStore({ log: silentLog }),
@@ -31,7 +31,7 @@ const record = createRecord({
 });
 // As a judge that stood by: what the one before it committed last is read when a result needs it.
 await record.loadBehind({ ...registry, learn() {}, complete() {} });
-startResultReader({
+new ResultReader({
   ...common,
   address,
   isFresh: () => true,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { createResultSender } from '../../src/cluster/results/result-sender.ts';
+import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { resultKeys } from '../../src/cluster/results/result-stream.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
@@ -28,7 +28,7 @@ t.test('judges that are killed lose no transition and write none twice', NEEDS_R
   await methods.close();
   const address = requireRedisAddress(url);
   const options = { address, clock: systemClock, log: silentLog };
-  const sender = createResultSender({ ...options, node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 });
+  const sender = new ResultSender({ ...options, node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 });
   t.teardown(() => sender.stop());
   for (const id of ids) sender.claim(id, { generation: 1, claim: 1 });
 

@@ -1,7 +1,7 @@
 /** Nodes of a cluster over a real Redis: their names, who is alive, and their clocks. */
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { joinCluster, type NodeOptions, readNodes } from '../../src/cluster/nodes.ts';
+import { ClusterNodes, type NodeOptions, readNodes } from '../../src/cluster/nodes.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { NEEDS_REDIS, type RedisServer, startRedis, until } from '../support/redis-server.ts';
@@ -22,7 +22,7 @@ interface NodeWishes {
 async function join(t: Test, url: string, name: string, wishes: NodeWishes = {}) {
   const address = requireRedisAddress(url);
   const { region = 'eu', pid = 7, online = () => true, isRunning } = wishes;
-  const node = await joinCluster({
+  const node = await ClusterNodes.join({
     address,
     self: {
       name,
@@ -47,7 +47,7 @@ async function join(t: Test, url: string, name: string, wishes: NodeWishes = {})
   });
   t.teardown(node.close);
   node.begin();
-  return { ...node, names: () => node.nodes().map((one) => one.name) };
+  return Object.assign(node, { names: () => node.nodes().map((one) => one.name) });
 }
 
 const sharedUrl = async (t: Test) => {

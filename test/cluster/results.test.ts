@@ -1,8 +1,8 @@
 /** Results on their way from nodes to the judge, through a real Redis that is stopped, emptied, slow and full. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { type ResultReader, startResultReader } from '../../src/cluster/results/result-reader.ts';
-import { createResultSender } from '../../src/cluster/results/result-sender.ts';
+import { ResultReader } from '../../src/cluster/results/result-reader.ts';
+import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { BEGIN, MAX_STREAM_RESULTS, READ, resultKeys } from '../../src/cluster/results/result-stream.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
@@ -47,7 +47,7 @@ interface NodeOptions {
 /** A node that has claimed all shards with claim 1. */
 function openNode(t: Test, url: string, { name = 'eu-1', offsetMs = 0, log = silentLog }: NodeOptions = {}) {
   const options = { ...contextOf(url, log), node: name, region: 'eu', clockOffsetMs: () => offsetMs };
-  const sender = createResultSender(options);
+  const sender = new ResultSender(options);
   t.teardown(() => sender.stop());
   for (let shard = 0; shard < SHARDS; shard++) sender.claim(shard, { generation: 1, claim: 1 });
   let made = 0;
@@ -72,7 +72,7 @@ function openJudge(
   const taken: RuledResult[] = [];
   const deliveries: number[] = [];
   const state = { isFresh: true, mayBegin: true };
-  const reader = startResultReader({
+  const reader = new ResultReader({
     ...contextOf(url, log),
     isFresh: () => state.isFresh,
     mayBegin: () => state.mayBegin,
@@ -211,7 +211,7 @@ t.test('over one server', NEEDS_REDIS, async (t) => {
   });
 
   t.test('results of a shard that was never claimed are refused', async (t) => {
-    const sender = createResultSender({
+    const sender = new ResultSender({
       ...contextOf(urlOf(server, 'unclaimed')),
       ...{ node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 },
     });

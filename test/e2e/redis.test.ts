@@ -5,7 +5,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
+import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { install } from '../support/program.ts';
 import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
 
@@ -37,7 +37,7 @@ t.test(
     const program = await installation.start();
     t.teardown(() => program.killHard());
     const address = requireRedisAddress(url);
-    const reader = openRedisStatusReader({ address, clock: systemClock, log: silentLog });
+    const reader = new RedisStatusReader({ address, clock: systemClock, log: silentLog });
     t.teardown(() => reader.close());
 
     const isStatus = (status: string) =>

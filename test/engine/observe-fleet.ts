@@ -1,7 +1,7 @@
 /** A fleet over scripted threads that remembers its results, and ways to wait for them. */
 import { systemClock } from '../../src/clock.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
-import { createFleet, type FleetOptions } from '../../src/engine/fleet/fleet.ts';
+import { Fleet, type FleetOptions } from '../../src/engine/fleet/fleet.ts';
 import { silentLog } from '../../src/log.ts';
 
 /** Interval of the fleets under test. */
@@ -12,7 +12,7 @@ export function observe(changes: Partial<FleetOptions> = {}) {
   const results: CheckResult[] = [];
   const doubts: number[] = [];
   const fatal = Promise.withResolvers<Error>();
-  const fleet = createFleet({
+  const fleet = new Fleet({
     settings: {
       intervalMs: INTERVAL_MS,
       timeoutMs: 1_000,

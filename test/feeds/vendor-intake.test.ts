@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
 import type { Service, StatusPage } from '../../src/domain/service.ts';
 import type { FeedEvent } from '../../src/feeds/poller.ts';
-import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
+import { VendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
@@ -76,7 +76,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
   const note = (_: object, message: string) => void told.log.push(message);
   const fault = { away: false, offline: false };
   const writes: number[] = [];
-  const intake = createVendorIntake({
+  const intake = new VendorIntake({
     registry: {
       ...registry,
       async putVendorReadings(readings) {
@@ -345,7 +345,7 @@ t.test('it knows after a restart what was open before', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
   const cache = createVendorStatusCache({ intervalMs: INTERVAL, now: world.clock.now });
-  const intake = createVendorIntake({
+  const intake = new VendorIntake({
     registry: world.registry,
     cache,
     clock: world.clock,

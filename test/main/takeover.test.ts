@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
 import { createCatalogueWriter, loadCatalogue } from '../../src/catalogue/watch-catalogue.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createResultSender } from '../../src/cluster/results/result-sender.ts';
+import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
@@ -54,7 +54,7 @@ t.test('a judge far from PostgreSQL takes over soon', { ...NEEDS_POSTGRES, ...NE
     self: { pid: 1, host: 'near', isAlive: () => true },
   });
   const next = await startNode(t, { postgresUrl: far, redisUrl, catalogue });
-  const sender = createResultSender({
+  const sender = new ResultSender({
     ...{ address: requireRedisAddress(redisUrl), clock: systemClock, log: silentLog },
     ...{ node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 },
   });

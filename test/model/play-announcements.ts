@@ -6,7 +6,7 @@
 import type { FeedEntry } from '../../src/domain/incident/feed-entry.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { feedOf } from '../../src/feeds/feed-kind.ts';
-import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
+import { VendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import type { Log } from '../../src/log.ts';
 import {
@@ -46,7 +46,7 @@ export function openVendorDesk(parts: {
 }) {
   const { registry, clock, log } = parts;
   const cache = createVendorStatusCache({ intervalMs: FEED_INTERVAL_MS, now: clock.now });
-  const intake = createVendorIntake({
+  const intake = new VendorIntake({
     ...{ registry, cache, clock, log },
     setFeeds: () => {},
     forget: () => {},

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { createStation } from '../../src/cluster/station.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { silentLog } from '../../src/log.ts';
-import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import { ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
@@ -161,7 +161,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     };
     const { kill, live, vendors, ...stores } = openPorts();
     const desk = openVendorDesk({ registry: vendors, clock, log });
-    const started: ResultRecord = createRecord({
+    const started: ResultRecord = new ResultRecord({
       ...stores,
       clock,
       log,

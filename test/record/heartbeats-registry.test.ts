@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { HeartbeatReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
-import { createRecord } from '../../src/record/record.ts';
+import { ResultRecord } from '../../src/record/record.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { until } from '../store/registry-fixtures.ts';
 import { USUAL } from '../support/attempts.ts';
@@ -20,7 +20,7 @@ async function open(t: Test, dataDir: string) {
   t.teardown(() => registry.close());
   const published = new Map<number, CurrentStatus>();
   const clock = createFakeClock(START);
-  const record = createRecord({
+  const record = new ResultRecord({
     registry,
     status: {
       async put(records) {
@@ -46,7 +46,7 @@ async function open(t: Test, dataDir: string) {
     isInMaintenance: () => false,
   });
   await record.load(await registry.loadServices());
-  t.teardown(registry.watchChanges(await registry.lastChange(), record.applyChange));
+  t.teardown(registry.watchChanges(await registry.lastChange(), (change) => record.applyChange(change)));
   const { id: accountId } = await registry.ensureAccount('acme', START);
   const send = (more: Partial<HeartbeatReport> = {}, account = accountId) => {
     const report = {

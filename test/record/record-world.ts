@@ -7,7 +7,7 @@ import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { CurrentStatus, Transition } from '../../src/domain/status/current.ts';
 import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import { ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { SampleRegions } from '../../src/record/sample-regions.ts';
 import type { ServiceSource } from '../../src/record/service-loader.ts';
@@ -143,7 +143,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const questions: number[] = [];
   const told: Transition[] = [];
   let control = async (): Promise<boolean> => true;
-  const record = createRecord({
+  const record = new ResultRecord({
     registry,
     statuses: statuses.recorded,
     status: {

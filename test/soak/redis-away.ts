@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
-import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
+import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { openRedisTransitionStream } from '../../src/store/status/redis-transition-stream.ts';
 import {
   NEEDS_REDIS,
@@ -39,8 +39,8 @@ async function run(t: Test, url: string, servers: readonly RedisServer[]): Promi
   const clock = createShiftedClock();
   const common = { address, clock, log: silentLog };
   const service = await openTurningService(t);
-  const store = openRedisStatusStore(common);
-  const reader = openRedisStatusReader(common);
+  const store = new RedisStatusStore(common);
+  const reader = new RedisStatusReader(common);
   const stream = openRedisTransitionStream({
     ...common,
     registry: service.registry,

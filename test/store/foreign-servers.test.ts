@@ -6,7 +6,7 @@ import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
-import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, type RedisServer, startRedis, until } from '../support/redis-server.ts';
 import { registryHere } from '../support/registry-here.ts';
@@ -18,7 +18,7 @@ t.setTimeout(180_000);
 t.jobs = 3;
 
 function openStatus(t: Test, url: string) {
-  const store = openRedisStatusStore({
+  const store = new RedisStatusStore({
     address: requireRedisAddress(url),
     clock: systemClock,
     log: silentLog,

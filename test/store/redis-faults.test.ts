@@ -5,8 +5,8 @@ import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';
-import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
-import { openRedisStatusStore, type RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
+import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   NEEDS_REDIS,
@@ -29,7 +29,7 @@ function optionsFor(url: string, log: Log = silentLog) {
 }
 
 async function openWriter(t: Test, url: string): Promise<RedisStatusStore> {
-  const store = openRedisStatusStore(optionsFor(url));
+  const store = new RedisStatusStore(optionsFor(url));
   t.teardown(() => store.close());
   await until(() => store.state().problem === null, 'the writer is connected');
   return store;
@@ -37,7 +37,7 @@ async function openWriter(t: Test, url: string): Promise<RedisStatusStore> {
 
 /** A process that only serves, with everything that its watchers heard. */
 async function openReader(t: Test, url: string) {
-  const store = openRedisStatusReader(optionsFor(url));
+  const store = new RedisStatusReader(optionsFor(url));
   t.teardown(() => store.close());
   const heard: string[] = [];
   store.watch(({ serviceId, seq }) => void heard.push(`${serviceId}:${seq}`));
@@ -292,7 +292,7 @@ for (const [how, leave, back] of [
 t.test('it starts without Redis, and fills it when it comes', sideBySide(), async (t) => {
   const server = await startRedis(t);
   await server.stop();
-  const store = openRedisStatusStore(optionsFor(urlOf(server)));
+  const store = new RedisStatusStore(optionsFor(urlOf(server)));
   t.teardown(() => store.close());
   await store.put(upTo(2, 1));
   await until(() => /ECONNREFUSED/.test(store.state().problem ?? ''));
@@ -346,7 +346,7 @@ t.test('it never shows a password', sideBySide(), async (t) => {
   const lines: string[] = [];
   const note = (fields: object, message: string) => void lines.push(JSON.stringify(fields) + message);
   const log = { debug: note, info: note, warn: note, error: note };
-  const store = openRedisStatusStore(optionsFor(`redis://:hunter2@127.0.0.1:${server.port}`, log));
+  const store = new RedisStatusStore(optionsFor(`redis://:hunter2@127.0.0.1:${server.port}`, log));
   t.teardown(() => store.close());
   await store.put(upTo(1, 1));
   await until(() => /WRONGPASS/.test(store.state().problem ?? ''));
@@ -371,7 +371,7 @@ t.test('it follows the master to another server behind one address', sideBySide(
 
 t.test('no connection is usable that leads to a replica', sideBySide(), async (t) => {
   const { replica } = await startSwitchedPair(t);
-  const store = openRedisStatusReader(optionsFor(urlOf(replica)));
+  const store = new RedisStatusReader(optionsFor(urlOf(replica)));
   t.teardown(() => store.close());
   t.equal(await store.loaded(1_000), false);
   t.match(store.state().problem, /^READONLY/);

@@ -14,8 +14,8 @@ import {
   SUPERSEDED,
   statusKeys,
 } from '../../src/store/status/redis-status-keys.ts';
-import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
-import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
+import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import {
   NEEDS_REDIS,
   startRedis,
@@ -37,7 +37,7 @@ function optionsFor(url: string) {
 function adapterFor(url: string, prefix = 'contract') {
   return {
     async open() {
-      const store = openRedisStatusStore(optionsFor(`${url}?prefix=${prefix}-${stores++}`));
+      const store = new RedisStatusStore(optionsFor(`${url}?prefix=${prefix}-${stores++}`));
       await until(() => store.state().problem === null);
       return store;
     },
@@ -65,14 +65,14 @@ t.test(
     const options = optionsFor(`redis://127.0.0.1:${port}?prefix=learnt`);
     const keys = statusKeys('learnt');
     const openWriter = async (copy?: MemoryStatusStore) => {
-      const store = openRedisStatusStore({ ...options, ...(copy === undefined ? {} : { copy }) });
+      const store = new RedisStatusStore({ ...options, ...(copy === undefined ? {} : { copy }) });
       t.teardown(() => store.close());
       await until(() => store.state().problem === null);
       return store;
     };
     const former = await openWriter();
     await former.put([1, 2, 3].map((id) => record(id, 1, 'up', NOON)));
-    const reader = openRedisStatusReader(options);
+    const reader = new RedisStatusReader(options);
     t.teardown(() => reader.close());
     t.ok(await reader.loaded(5_000));
 
@@ -131,7 +131,7 @@ t.test(
     const options = optionsFor(`redis://127.0.0.1:${port}?prefix=woken`);
     const keys = statusKeys('woken');
     let mayWrite = true;
-    const woken = openRedisStatusStore({ ...options, mayWrite: () => mayWrite });
+    const woken = new RedisStatusStore({ ...options, mayWrite: () => mayWrite });
     t.teardown(() => woken.close());
     await until(() => woken.state().problem === null);
     await woken.put([record(1, 1, 'up', NOON)]);

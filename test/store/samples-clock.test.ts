@@ -1,7 +1,7 @@
 /** The embedded sample store under a wall clock that is wrong: nothing that is young may be deleted. */
 import t, { type Test } from 'tap';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { sampleAt } from './samples-contract.ts';
 
@@ -14,7 +14,7 @@ const [RAW_DAYS, ROLLUP_DAYS] = [5, 15];
 async function openStore(t: Test, days: number, dataDir = t.testdir()) {
   const clock = { now: NOON - days * DAY };
   const open = () =>
-    createSampleEngine({
+    new SampleEngine({
       database: openSamplesDatabase(dataDir),
       rawRetentionMs: RAW_DAYS * DAY,
       rollupRetentionMs: ROLLUP_DAYS * DAY,

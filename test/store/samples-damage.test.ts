@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRandom } from '../support/random.ts';
@@ -26,7 +26,7 @@ function makeFolder(t: Test): string {
 function open(dataDir: string) {
   const database = openSamplesDatabase(dataDir, { now: () => NOON });
   const retention = { rawRetentionMs: 90 * DAY, rollupRetentionMs: 730 * DAY };
-  const engine = createSampleEngine({ database, ...retention, now: () => NOON });
+  const engine = new SampleEngine({ database, ...retention, now: () => NOON });
   const countOf = (serviceId: number) => {
     const window = { serviceId, from: NOON - DAYS * DAY, to: NOON + DAY, stepMs: (DAYS + 1) * DAY };
     return engine.query(window)[0]?.count ?? 0;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { sampleAt } from './samples-contract.ts';
 
@@ -10,7 +10,7 @@ const [dataDir = '', step = ''] = process.argv.slice(2);
 const DAY = 86_400_000;
 const DAYS = 100;
 const START = Date.UTC(2026, 0, 1);
-const engine = createSampleEngine({
+const engine = new SampleEngine({
   database: openSamplesDatabase(dataDir),
   rawRetentionMs: 40 * DAY,
   rollupRetentionMs: 400 * DAY,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { sampleAt } from './samples-contract.ts';
 
@@ -15,7 +15,7 @@ const FIRST = Date.UTC(2026, 0, 1);
 async function openStore(t: Test) {
   const dataDir = t.testdir();
   const clock = { now: FIRST };
-  const engine = createSampleEngine({
+  const engine = new SampleEngine({
     database: openSamplesDatabase(dataDir),
     ...{ rawRetentionMs: 2 * DAY, rollupRetentionMs: 20 * DAY },
     now: () => clock.now,

@@ -12,7 +12,7 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
 import { joinLevels, levelOfDay, NO_CHECKS, UNKNOWN_LEVEL } from '../../src/store/samples/day-levels.ts';
 import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine, type SampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { createRegionNumbers } from '../../src/store/samples/series.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
@@ -34,7 +34,7 @@ function createWorld(dataDir: string, retentionDays = 300) {
   const clock = { now: START + DAYS * DAY };
   const numbers = createRegionNumbers([]);
   const open = () =>
-    createSampleEngine({
+    new SampleEngine({
       database: openSamplesDatabase(dataDir),
       rawRetentionMs: 30 * DAY,
       rollupRetentionMs: retentionDays * DAY,

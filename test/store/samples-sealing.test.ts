@@ -1,7 +1,7 @@
 /** The embedded sample store while it moves samples into blocks, summarises days and deletes them: queries go on. */
 import t from 'tap';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { sampleAt } from './samples-contract.ts';
 
@@ -16,7 +16,7 @@ t.test(
   async (t) => {
     const dataDir = t.testdir();
     const open = (rawDays: number) =>
-      createSampleEngine({
+      new SampleEngine({
         database: openSamplesDatabase(dataDir),
         rawRetentionMs: rawDays * DAY,
         rollupRetentionMs: 100 * DAY,

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { cellsOf } from '../../src/domain/picture.ts';
 import type { Bucket, Sample } from '../../src/domain/sample.ts';
 import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import {
   addSample,
@@ -40,7 +40,7 @@ const SAMPLES: readonly Sample[] = Array.from(
 async function openYear(t: Test, rawDays: number) {
   const dataDir = t.testdir();
   const open = () =>
-    createSampleEngine({
+    new SampleEngine({
       database: openSamplesDatabase(dataDir),
       rawRetentionMs: rawDays * DAY,
       rollupRetentionMs: 800 * DAY,
@@ -194,7 +194,7 @@ t.test('it reads the summaries of an older version', async (t) => {
 
 t.test('it deletes days with their hours', async (t) => {
   let now = NOW;
-  const engine = createSampleEngine({
+  const engine = new SampleEngine({
     database: openSamplesDatabase(t.testdir()),
     rawRetentionMs: 10 * DAY,
     rollupRetentionMs: 100 * DAY,

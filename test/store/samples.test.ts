@@ -12,7 +12,7 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { decodeBlock, encodeBlock, packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { createRegionNumbers } from '../../src/store/samples/series.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
@@ -39,7 +39,7 @@ const now = () => NOW;
 /** The thread's store in this process, with a file and a retention of the test's own. */
 function openEngine(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
   const database = openSamplesDatabase(dataDir);
-  const engine = createSampleEngine({
+  const engine = new SampleEngine({
     database,
     rawRetentionMs: rawDays * DAY,
     rollupRetentionMs: rollupDays * DAY,
@@ -56,7 +56,7 @@ t.test('a second process reads while the first one writes', (t) => {
       const NOW = Date.UTC(2026, 10, 3);
       const now = () => NOW;
       const { engine: writer, dataDir } = openEngine(folder(), now);
-      const follower = createSampleEngine({
+      const follower = new SampleEngine({
         database: openSamplesDatabase(dataDir),
         rawRetentionMs: 90 * DAY,
         rollupRetentionMs: 730 * DAY,
@@ -378,7 +378,7 @@ t.test(
   (t) => {
     const dataDir = folder();
     const database = openSamplesDatabase(dataDir);
-    const engine = createSampleEngine({
+    const engine = new SampleEngine({
       database,
       rawRetentionMs: 90 * DAY,
       rollupRetentionMs: 730 * DAY,

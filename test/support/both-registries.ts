@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { addressOf, openPostgresDatabase } from '../../src/store/database/postgres/postgres-database.ts';
-import { createPostgresLink } from '../../src/store/database/postgres/postgres-link.ts';
+import { PostgresLink } from '../../src/store/database/postgres/postgres-link.ts';
 import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
 import { createWriteStore } from '../../src/store/database/postgres/postgres-store.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
@@ -97,7 +97,7 @@ async function openFileStore(t: Test, dataDir: string): Promise<RegistryStore> {
 
 async function openServerStore(t: Test, url: string): Promise<RegistryStore> {
   const kysely = await openPostgresDatabase(url);
-  const link = createPostgresLink({
+  const link = new PostgresLink({
     url,
     address: addressOf(url),
     clock: systemClock,

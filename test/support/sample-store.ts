@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import { packSamples } from '../../src/store/samples/encoding.ts';
-import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { createRegionNumbers } from '../../src/store/samples/series.ts';
 
@@ -26,7 +26,7 @@ export interface SampleStoreOptions {
 /** Opens an empty store; `close` removes its file. */
 export function openSampleStore({ now, tidies = false }: SampleStoreOptions): SampleStore {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-samples-'));
-  const engine = createSampleEngine({
+  const engine = new SampleEngine({
     database: openSamplesDatabase(folder),
     rawRetentionMs: 90 * DAY_MS,
     rollupRetentionMs: 730 * DAY_MS,

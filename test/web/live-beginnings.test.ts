@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { createLiveChanges } from '../../src/web/live/live-changes.ts';
-import { createLiveStreams } from '../../src/web/live/live-streams.ts';
+import { LiveStreams } from '../../src/web/live/live-streams.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -22,7 +22,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     made.push(what);
     return { html: { made: String(made.length) } };
   };
-  const live = createLiveStreams({
+  const live = new LiveStreams({
     changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
     directory,
     status,
@@ -43,7 +43,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => new Promise((resolve) => server.close(resolve)));
-  t.teardown(live.close);
+  t.teardown(() => live.close());
   const { port } = server.address() as AddressInfo;
   /** Opens a stream, and gives what it was told at its beginning. */
   const begin = (language = 'en') =>
@@ -81,7 +81,7 @@ t.test(
     directory.load([service(1, 'shop')]);
     const status = createMemoryStatusStore({ log: silentLog });
     let turns = 0;
-    const live = createLiveStreams({
+    const live = new LiveStreams({
       changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
       directory,
       status,

@@ -10,6 +10,7 @@ import type { RuledResult } from '../../domain/result.ts';
 import { type RedisClient, runScript, runScriptForBytes } from '../../store/status/redis-client.ts';
 import {
   openRedisConnection,
+  type RedisConnection,
   type RedisConnectionState,
   type RedisContext,
 } from '../../store/status/redis-connection.ts';
@@ -44,14 +45,6 @@ export interface ResultReaderStats {
   readonly delayMs: number;
 }
 
-/** The reader. */
-export interface ResultReader {
-  stats(): ResultReaderStats;
-  state(): RedisConnectionState;
-  /** Stops reading. Acknowledges the entries whose results are committed by now, within at most 1 s. */
-  stop(): Promise<void>;
-}
-
 /** Interval of reading an empty stream, milliseconds. */
 const POLL_MS = 50;
 /**
@@ -77,153 +70,204 @@ interface Entry {
 }
 
 /** Starts reading, for the holder of the writer lease. Redis may be unavailable. */
-export function startResultReader(options: ResultReaderOptions): ResultReader {
-  const { address, take, isFresh, mayBegin = () => true, clock, log } = options;
-  const { stream, state, claims } = resultKeys(address.prefix);
-  let epoch = 0;
-  let isSuperseded = false;
+export class ResultReader {
+  readonly #take: (results: readonly RuledResult[], deliveredAt: number) => Promise<boolean>;
+  readonly #isFresh: () => boolean;
+  readonly #mayBegin: () => boolean;
+  readonly #clock: ResultReaderOptions['clock'];
+  readonly #log: ResultReaderOptions['log'];
+  readonly #stream: string;
+  readonly #state: string;
+  readonly #claims: string;
+  #epoch = 0;
+  #isSuperseded = false;
   /** Start of the next read: an ID among the entries that are not acknowledged, or `>` for new entries. */
-  let cursor = '0';
+  #cursor = '0';
   /** Result counts of the entries that are being processed, by ID. */
-  const inFlight = new Map<string, number>();
+  readonly #inFlight = new Map<string, number>();
   /** Result counts of the entries to acknowledge, by ID. */
-  const ended = new Map<string, number>();
-  let inFlightResults = 0;
-  let counts = { backlog: 0, takeovers: 0 };
+  readonly #ended = new Map<string, number>();
+  #inFlightResults = 0;
+  #counts = { backlog: 0, takeovers: 0 };
   /** Redis' clock minus the monotonic clock at the last read, milliseconds. */
-  let redisOffsetMs = 0;
-  let taken = 0;
-  let refusedEntries = 0;
-  let loggedMs = Number.NEGATIVE_INFINITY;
-  let isStopped = false;
-  let cancelTimer: Cancel | null = null;
-  const reading = createCoalescingLoop(readAll);
-  const acknowledging = createCoalescingLoop(acknowledgeAll);
+  #redisOffsetMs = 0;
+  #taken = 0;
+  #refusedEntries = 0;
+  #loggedMs = Number.NEGATIVE_INFINITY;
+  #isStopped = false;
+  #cancelTimer: Cancel | null = null;
+  readonly #reading: ReturnType<typeof createCoalescingLoop>;
+  readonly #acknowledging: ReturnType<typeof createCoalescingLoop>;
+  readonly #connection: RedisConnection;
+  readonly state: () => RedisConnectionState;
 
-  const connection = openRedisConnection({
-    address,
-    purpose: 'judge',
-    timeoutMs: TIMEOUT_MS,
-    // Responses are read as bytes.
-    blocking: true,
-    async prepare(client) {
-      if (!isFresh()) throw new Error('the lease of the registry was not renewed lately');
-      await begin(client);
-    },
-    probe: (client) => client.exists(state),
-    clock,
-    log,
-  });
-  connection.watchReady(() => {
-    void reading.run();
-    void acknowledging.run();
-  });
+  constructor(options: ResultReaderOptions) {
+    const { address, isFresh, clock, log } = options;
+    this.#take = options.take;
+    this.#isFresh = isFresh;
+    this.#mayBegin = options.mayBegin ?? (() => true);
+    this.#clock = clock;
+    this.#log = log;
+    const { stream, state, claims } = resultKeys(address.prefix);
+    this.#stream = stream;
+    this.#state = state;
+    this.#claims = claims;
+    this.#reading = createCoalescingLoop(() => this.#readAll());
+    this.#acknowledging = createCoalescingLoop(() => this.#acknowledgeAll());
+    this.#connection = openRedisConnection({
+      address,
+      purpose: 'judge',
+      timeoutMs: TIMEOUT_MS,
+      // Responses are read as bytes.
+      blocking: true,
+      prepare: async (client) => {
+        if (!isFresh()) throw new Error('the lease of the registry was not renewed lately');
+        await this.#begin(client);
+      },
+      probe: (client) => client.exists(state),
+      clock,
+      log,
+    });
+    this.#connection.watchReady(() => {
+      void this.#reading.run();
+      void this.#acknowledging.run();
+    });
+    this.state = this.#connection.state;
+  }
+
+  stats(): ResultReaderStats {
+    return {
+      ...this.#counts,
+      taken: this.#taken,
+      refusedEntries: this.#refusedEntries,
+      delayMs: this.#delayMs(),
+    };
+  }
+
+  /** Stops reading. Acknowledges the entries whose results are committed by now, within at most 1 s. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    await this.#reading.idle();
+    const end = new Promise<void>((resolve) => this.#clock.after(STOP_TIMEOUT_MS, resolve));
+    await Promise.race([end, this.#acknowledging.run()]);
+    this.#connection.close();
+  }
 
   /** Begins the epoch of this judge, or learns whether a later judge has begun one. */
-  async function begin(client: RedisClient): Promise<void> {
-    const begun = await runScript(client, BEGIN, [stream, state, claims], [epoch]);
+  async #begin(client: RedisClient): Promise<void> {
+    const begun = await runScript(client, BEGIN, [this.#stream, this.#state, this.#claims], [this.#epoch]);
     if (begun === SUPERSEDED) {
-      if (!isSuperseded) log.warn({}, 'another judge reads the results; this one reads no more');
-      isSuperseded = true;
+      if (!this.#isSuperseded) this.#log.warn({}, 'another judge reads the results; this one reads no more');
+      this.#isSuperseded = true;
       return;
     }
     if (!Number.isSafeInteger(begun) || Number(begun) < 1) throw new Error(UNREADABLE);
-    epoch = Number(begun);
-    isSuperseded = false;
+    this.#epoch = Number(begun);
+    this.#isSuperseded = false;
     // Reads the entries whose delivery was lost with the connection.
-    cursor = '0';
+    this.#cursor = '0';
   }
 
-  async function readAll(): Promise<void> {
-    cancelTimer?.();
+  async #readAll(): Promise<void> {
+    this.#cancelTimer?.();
     try {
-      while (mayRead() && (await readSome()) > 0) await nextTurn();
+      while (this.#mayRead() && (await this.#readSome()) > 0) await nextTurn();
     } catch {
       // The connection logs it; it goes on when Redis is available again.
     }
-    if (!isStopped && connection.ready) cancelTimer = clock.after(POLL_MS, () => void reading.run());
+    if (!this.#isStopped && this.#connection.ready)
+      this.#cancelTimer = this.#clock.after(POLL_MS, () => void this.#reading.run());
   }
 
-  function mayRead(): boolean {
-    if (!connection.ready || isSuperseded || isStopped) return false;
-    return isFresh() && mayBegin() && inFlightResults < MAX_IN_FLIGHT;
+  #mayRead(): boolean {
+    if (!this.#connection.ready || this.#isSuperseded || this.#isStopped) return false;
+    return this.#isFresh() && this.#mayBegin() && this.#inFlightResults < MAX_IN_FLIGHT;
   }
 
   /** Reads and processes some entries; returns their number, 0 if there are no more. */
-  async function readSome(): Promise<number> {
-    const from = cursor;
-    const args = [epoch, MAX_ENTRIES, from];
-    const answer = await connection.run(async (client) =>
-      parseAnswer(await runScriptForBytes(client, READ, [stream, state], args)),
+  async #readSome(): Promise<number> {
+    const from = this.#cursor;
+    const args = [this.#epoch, MAX_ENTRIES, from];
+    const answer = await this.#connection.run(async (client) =>
+      parseAnswer(await runScriptForBytes(client, READ, [this.#stream, this.#state], args)),
     );
     if (answer === SUPERSEDED) {
       // A judge that stops reading by mistake would leave the results of all nodes unread.
-      await connection.run(begin);
-      return isSuperseded ? 0 : 1;
+      await this.#connection.run((client) => this.#begin(client));
+      return this.#isSuperseded ? 0 : 1;
     }
     const { deliveredAt, backlog, takeovers, entries } = answer;
-    counts = { backlog, takeovers };
-    redisOffsetMs = deliveredAt - clock.monotonic();
+    this.#counts = { backlog, takeovers };
+    this.#redisOffsetMs = deliveredAt - this.#clock.monotonic();
     // The connection was prepared again meanwhile.
-    if (cursor !== from) return 1;
+    if (this.#cursor !== from) return 1;
     const isOfFormer = from !== '>';
-    if (isOfFormer) cursor = entries.at(-1)?.id ?? '>';
+    if (isOfFormer) this.#cursor = entries.at(-1)?.id ?? '>';
     for (const entry of entries)
-      if (!inFlight.has(entry.id) && !ended.has(entry.id)) takeEntry(entry, deliveredAt);
+      if (!this.#inFlight.has(entry.id) && !this.#ended.has(entry.id)) this.#takeEntry(entry, deliveredAt);
     return isOfFormer ? 1 : entries.length;
   }
 
-  function takeEntry(entry: Entry, deliveredAt: number): void {
+  #takeEntry(entry: Entry, deliveredAt: number): void {
     const { id, count } = entry;
-    const results = resultsOf(entry);
+    const results = this.#resultsOf(entry);
     if (results === null) {
-      refusedEntries += 1;
-      acknowledge(id, count);
+      this.#refusedEntries += 1;
+      this.#acknowledge(id, count);
       return;
     }
-    inFlight.set(id, results.length);
-    inFlightResults += results.length;
-    taken += results.length;
-    void take(results, deliveredAt).then((isCommitted) => {
-      inFlight.delete(id);
-      inFlightResults -= results.length;
-      if (isCommitted) acknowledge(id, count);
+    this.#inFlight.set(id, results.length);
+    this.#inFlightResults += results.length;
+    this.#taken += results.length;
+    void this.#take(results, deliveredAt).then((isCommitted) => {
+      this.#inFlight.delete(id);
+      this.#inFlightResults -= results.length;
+      if (isCommitted) this.#acknowledge(id, count);
     });
   }
 
   /** The results of an entry, with times of the common clock; null: the entry is refused. */
-  function resultsOf({ id, head, numbers }: Entry): readonly RuledResult[] | null {
+  #resultsOf({ id, head, numbers }: Entry): readonly RuledResult[] | null {
     const decoded = decodeResults(head, numbers);
     if (decoded === null) {
-      warn({ id }, 'an entry of the stream of results cannot be read; it is dropped');
+      this.#warn({ id }, 'an entry of the stream of results cannot be read; it is dropped');
       return null;
     }
     const { node, clockOffsetMs } = decoded;
     const corrected = correctTimes(decoded);
     if (corrected === null)
-      warn({ node, clockOffsetMs }, 'the clock of a node is off by more than a day; its results are dropped');
+      this.#warn(
+        { node, clockOffsetMs },
+        'the clock of a node is off by more than a day; its results are dropped',
+      );
     return corrected;
   }
 
-  function warn(fields: object, message: string): void {
-    if (clock.monotonic() < loggedMs + LOG_PERIOD_MS) return;
-    loggedMs = clock.monotonic();
-    log.warn({ event: 'results_unreadable', ...fields, refusedEntries: refusedEntries + 1 }, message);
+  #warn(fields: object, message: string): void {
+    if (this.#clock.monotonic() < this.#loggedMs + LOG_PERIOD_MS) return;
+    this.#loggedMs = this.#clock.monotonic();
+    this.#log.warn(
+      { event: 'results_unreadable', ...fields, refusedEntries: this.#refusedEntries + 1 },
+      message,
+    );
   }
 
-  function acknowledge(id: string, count: number): void {
-    ended.set(id, count);
-    void acknowledging.run();
+  #acknowledge(id: string, count: number): void {
+    this.#ended.set(id, count);
+    void this.#acknowledging.run();
   }
 
-  async function acknowledgeAll(): Promise<void> {
+  async #acknowledgeAll(): Promise<void> {
     // Entries that complete in one iteration of the event loop are acknowledged together.
     await nextTurn();
     try {
-      while (ended.size > 0 && connection.ready) {
-        const some = [...ended].slice(0, MAX_ACKNOWLEDGED);
-        await connection.run((client) => runScript(client, ACKNOWLEDGE, [stream, state], some.flat()));
-        for (const [id] of some) ended.delete(id);
+      while (this.#ended.size > 0 && this.#connection.ready) {
+        const some = [...this.#ended].slice(0, MAX_ACKNOWLEDGED);
+        await this.#connection.run((client) =>
+          runScript(client, ACKNOWLEDGE, [this.#stream, this.#state], some.flat()),
+        );
+        for (const [id] of some) this.#ended.delete(id);
       }
     } catch {
       // The connection logs it. The results are committed, so it does not matter whether they are acknowledged twice or
@@ -232,25 +276,12 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   }
 
   /** Entries are taken in the order of their IDs, which begin with the time at which Redis received them. */
-  function delayMs(): number {
-    const [oldest] = inFlight.keys();
+  #delayMs(): number {
+    const [oldest] = this.#inFlight.keys();
     return oldest === undefined
       ? 0
-      : Math.max(0, Math.round(redisOffsetMs + clock.monotonic() - Number.parseInt(oldest, 10)));
+      : Math.max(0, Math.round(this.#redisOffsetMs + this.#clock.monotonic() - Number.parseInt(oldest, 10)));
   }
-
-  return {
-    stats: () => ({ ...counts, taken, refusedEntries, delayMs: delayMs() }),
-    state: connection.state,
-    async stop() {
-      isStopped = true;
-      cancelTimer?.();
-      await reading.idle();
-      const end = new Promise<void>((resolve) => clock.after(STOP_TIMEOUT_MS, resolve));
-      await Promise.race([end, acknowledging.run()]);
-      connection.close();
-    },
-  };
 }
 
 /** Streams with their entries, as XREADGROUP returns them; null: there are none. */

@@ -9,6 +9,7 @@ import { type ShardFence, shardOf } from '../../domain/shard.ts';
 import { type RedisClient, runScript } from '../../store/status/redis-client.ts';
 import {
   openRedisConnection,
+  type RedisConnection,
   type RedisConnectionState,
   type RedisContext,
 } from '../../store/status/redis-connection.ts';
@@ -40,18 +41,6 @@ export interface ResultSenderStats {
   readonly takeovers: number;
 }
 
-/** The sender. */
-export interface ResultSender {
-  /** Notes that this node has claimed the shard. Results of the shard carry the fence of the claim from now on. */
-  claim(shard: number, fence: ShardFence): void;
-  /** Takes results, in the order in which they were made. */
-  send(results: readonly RuledResult[]): void;
-  stats(): ResultSenderStats;
-  state(): RedisConnectionState;
-  /** Sends the waiting results, within at most 2 s, and stops. */
-  stop(): Promise<void>;
-}
-
 /** Results that are made within this time are sent together, milliseconds. */
 const GATHER_MS = 100;
 /** Maximum number of results in an entry, 76 kB. */
@@ -73,112 +62,178 @@ interface Batch {
 }
 
 /** Creates the sender. Redis may be unavailable. */
-export function createResultSender(options: ResultSenderOptions): ResultSender {
-  const { address, node, region, clockOffsetMs, clock, log } = options;
-  const { stream, state, claims: claimsKey } = resultKeys(address.prefix);
-  const keys = [stream, state, claimsKey];
+export class ResultSender {
+  readonly #node: string;
+  readonly #region: string;
+  readonly #clockOffsetMs: () => number;
+  readonly #clock: ResultSenderOptions['clock'];
+  readonly #log: ResultSenderOptions['log'];
+  readonly #keys: string[];
   /** The newest claim of each shard. */
-  const claims = new Map<number, ShardFence>();
+  readonly #claims = new Map<number, ShardFence>();
   /** Shards whose claims have not been written to Redis. */
-  const unsaid = new Set<number>();
-  let gathering: RuledResult[] = [];
-  let gatheredMs = 0;
-  let batches: Batch[] = [];
-  let inFlight: Batch | null = null;
-  let waiting = 0;
-  let dropped = 0;
-  let refused = 0;
-  let counts = { backlog: 0, takeovers: 0 };
-  let isFull = false;
-  let isDropping = false;
-  let isStopping = false;
-  let cancelTimer: Cancel | null = null;
-  const sending = createCoalescingLoop(sendAll);
+  readonly #unsaid = new Set<number>();
+  #gathering: RuledResult[] = [];
+  #gatheredMs = 0;
+  #batches: Batch[] = [];
+  #inFlight: Batch | null = null;
+  #waiting = 0;
+  #dropped = 0;
+  #refused = 0;
+  #counts = { backlog: 0, takeovers: 0 };
+  #isFull = false;
+  #isDropping = false;
+  #isStopping = false;
+  #cancelTimer: Cancel | null = null;
+  readonly #sending: ReturnType<typeof createCoalescingLoop>;
+  readonly #connection: RedisConnection;
+  readonly state: () => RedisConnectionState;
 
-  const connection = openRedisConnection({
-    address,
-    purpose: 'results',
-    timeoutMs: TIMEOUT_MS,
-    prepare: (client) => announce(client, [...claims.keys()]),
-    async probe(client) {
-      const [backlog, takeovers] = await client.hmget(state, 'waiting', 'takeovers');
-      counts = { backlog: Number(backlog ?? 0), takeovers: Number(takeovers ?? 0) };
-      // A new judge has cleared the claims, or Redis was emptied.
-      if (claims.size > 0 && (await client.exists(claimsKey)) === 0)
-        await announce(client, [...claims.keys()]);
-    },
-    clock,
-    log,
-  });
-  connection.watchReady(() => void sending.run());
-
-  const fieldOf = (shard: number) => `${region}/${shard}`;
-  const argsOf = (fences: Iterable<readonly [number, ShardFence]>) =>
-    [...fences].flatMap(([shard, { generation, claim }]) => [fieldOf(shard), generation, claim]);
-
-  /** Writes claims to Redis, so that results of earlier claims are refused from now on. */
-  async function announce(client: RedisClient, shards: readonly number[]): Promise<void> {
-    const fences = shards.flatMap((shard) => {
-      const fence = claims.get(shard);
-      return fence === undefined ? [] : [[shard, fence] as const];
+  constructor(options: ResultSenderOptions) {
+    const { address, clock, log } = options;
+    this.#node = options.node;
+    this.#region = options.region;
+    this.#clockOffsetMs = options.clockOffsetMs;
+    this.#clock = clock;
+    this.#log = log;
+    const { stream, state, claims: claimsKey } = resultKeys(address.prefix);
+    this.#keys = [stream, state, claimsKey];
+    this.#sending = createCoalescingLoop(() => this.#sendAll());
+    this.#connection = openRedisConnection({
+      address,
+      purpose: 'results',
+      timeoutMs: TIMEOUT_MS,
+      prepare: (client) => this.#announce(client, [...this.#claims.keys()]),
+      probe: async (client) => {
+        const [backlog, takeovers] = await client.hmget(state, 'waiting', 'takeovers');
+        this.#counts = { backlog: Number(backlog ?? 0), takeovers: Number(takeovers ?? 0) };
+        // A new judge has cleared the claims, or Redis was emptied.
+        if (this.#claims.size > 0 && (await client.exists(claimsKey)) === 0)
+          await this.#announce(client, [...this.#claims.keys()]);
+      },
+      clock,
+      log,
     });
-    await runScript(client, APPEND, keys, [node, '', '', 0, ...argsOf(fences)]);
-    for (const [shard, fence] of fences) if (claims.get(shard) === fence) unsaid.delete(shard);
+    this.#connection.watchReady(() => void this.#sending.run());
+    this.state = this.#connection.state;
   }
 
-  async function sendAll(): Promise<void> {
+  /** Notes that this node has claimed the shard. Results of the shard carry the fence of the claim from now on. */
+  claim(shard: number, fence: ShardFence): void {
+    // The collected results were made under the previous claim.
+    if (this.#claims.has(shard)) this.#closeBatch();
+    this.#claims.set(shard, fence);
+    this.#unsaid.add(shard);
+    if (this.#connection.ready) void this.#sending.run();
+  }
+
+  /** Takes results, in the order in which they were made. */
+  send(results: readonly RuledResult[]): void {
+    if (this.#gathering.length === 0) this.#gatheredMs = this.#clock.monotonic();
+    for (const one of results) {
+      this.#gathering.push(one);
+      this.#waiting += 1;
+      if (this.#gathering.length >= MAX_BATCH) this.#closeBatch();
+    }
+    this.#dropOldest();
+    if (this.#cancelTimer === null && !this.#sending.isRunning) this.#planNext();
+    else if (this.#batches.length > 0 && !this.#isFull && this.#connection.ready && !this.#sending.isRunning)
+      void this.#sending.run();
+  }
+
+  stats(): ResultSenderStats {
+    return {
+      problem: this.#problem(),
+      waiting: this.#waiting,
+      dropped: this.#dropped,
+      refused: this.#refused,
+      ...this.#counts,
+    };
+  }
+
+  /** Sends the waiting results, within at most 2 s, and stops. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const end = new Promise<void>((resolve) => this.#clock.after(STOP_TIMEOUT_MS, resolve));
+    await Promise.race([end, this.#sending.run()]);
+    this.#cancelTimer?.();
+    if (this.#waiting > 0) this.#log.warn({ results: this.#waiting }, 'results were dropped at stop');
+    this.#connection.close();
+  }
+
+  #fieldOf(shard: number) {
+    return `${this.#region}/${shard}`;
+  }
+
+  #argsOf(fences: Iterable<readonly [number, ShardFence]>) {
+    return [...fences].flatMap(([shard, { generation, claim }]) => [this.#fieldOf(shard), generation, claim]);
+  }
+
+  /** Writes claims to Redis, so that results of earlier claims are refused from now on. */
+  async #announce(client: RedisClient, shards: readonly number[]): Promise<void> {
+    const fences = shards.flatMap((shard) => {
+      const fence = this.#claims.get(shard);
+      return fence === undefined ? [] : [[shard, fence] as const];
+    });
+    await runScript(client, APPEND, this.#keys, [this.#node, '', '', 0, ...this.#argsOf(fences)]);
+    for (const [shard, fence] of fences) if (this.#claims.get(shard) === fence) this.#unsaid.delete(shard);
+  }
+
+  async #sendAll(): Promise<void> {
     try {
-      while (connection.ready) {
-        if (unsaid.size > 0) await connection.run((client) => announce(client, [...unsaid]));
-        if (batches.length === 0 && isDue()) closeBatch();
-        const [next] = batches;
-        if (next === undefined || (await append(next)) === FULL) break;
+      while (this.#connection.ready) {
+        if (this.#unsaid.size > 0)
+          await this.#connection.run((client) => this.#announce(client, [...this.#unsaid]));
+        if (this.#batches.length === 0 && this.#isDue()) this.#closeBatch();
+        const [next] = this.#batches;
+        if (next === undefined || (await this.#append(next)) === FULL) break;
       }
     } catch {
       // The connection logs it; it goes on when Redis is available again.
     }
-    inFlight = null;
-    planNext();
+    this.#inFlight = null;
+    this.#planNext();
   }
 
   /** Sends the oldest batch, or drops its refused results. */
-  async function append(batch: Batch): Promise<unknown> {
-    inFlight = batch;
+  async #append(batch: Batch): Promise<unknown> {
+    this.#inFlight = batch;
     const { head, numbers } = batch.encoded;
-    const args = [node, head, numbers, batch.count, ...argsOf(batch.fences)];
-    const answer = await connection.run((client) => runScript(client, APPEND, keys, args));
-    inFlight = null;
-    if (answer === FULL) return noteFull();
+    const args = [this.#node, head, numbers, batch.count, ...this.#argsOf(batch.fences)];
+    const answer = await this.#connection.run((client) => runScript(client, APPEND, this.#keys, args));
+    this.#inFlight = null;
+    if (answer === FULL) return this.#noteFull();
     const fields = new Set(Array.isArray(answer) ? answer : []);
-    const left = fields.size === 0 ? null : withoutShards(batch, fields);
-    batches = left === null ? batches.slice(1) : [left, ...batches.slice(1)];
-    waiting -= batch.count - (left?.count ?? 0);
-    if (isFull || isDropping) log.info({ dropped }, 'results are sent to the judge again');
-    isFull = false;
-    isDropping = false;
+    const left = fields.size === 0 ? null : this.#withoutShards(batch, fields);
+    this.#batches = left === null ? this.#batches.slice(1) : [left, ...this.#batches.slice(1)];
+    this.#waiting -= batch.count - (left?.count ?? 0);
+    if (this.#isFull || this.#isDropping)
+      this.#log.info({ dropped: this.#dropped }, 'results are sent to the judge again');
+    this.#isFull = false;
+    this.#isDropping = false;
     return answer;
   }
 
-  function problem(): string | null {
-    if (isDropping) return DROPPING;
-    return isFull ? BEHIND : null;
+  #problem(): string | null {
+    if (this.#isDropping) return DROPPING;
+    return this.#isFull ? BEHIND : null;
   }
 
-  function noteFull(): number {
-    if (!isFull) log.warn({ waiting }, BEHIND);
-    isFull = true;
+  #noteFull(): number {
+    if (!this.#isFull) this.#log.warn({ waiting: this.#waiting }, BEHIND);
+    this.#isFull = true;
     return FULL;
   }
 
   /** The remaining results of a batch, some of whose shards belong to another node now; null: none remain. */
-  function withoutShards({ encoded, fences }: Batch, fields: ReadonlySet<unknown>): Batch | null {
+  #withoutShards({ encoded, fences }: Batch, fields: ReadonlySet<unknown>): Batch | null {
     const all = decodeResults(encoded.head, encoded.numbers);
     if (all === null) return null;
-    const isOurs = (shard: number) => !fields.has(fieldOf(shard));
+    const isOurs = (shard: number) => !fields.has(this.#fieldOf(shard));
     const results = all.results.filter(({ result }) => isOurs(shardOf(result.serviceId)));
-    refused += all.results.length - results.length;
-    log.info(
-      { shards: [...fields], refused },
+    this.#refused += all.results.length - results.length;
+    this.#log.info(
+      { shards: [...fields], refused: this.#refused },
       'results of shards that another node has taken over are dropped',
     );
     if (results.length === 0) return null;
@@ -189,77 +244,54 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     };
   }
 
-  function isDue(): boolean {
-    return gathering.length > 0 && (isStopping || clock.monotonic() >= gatheredMs + GATHER_MS);
+  #isDue(): boolean {
+    return (
+      this.#gathering.length > 0 &&
+      (this.#isStopping || this.#clock.monotonic() >= this.#gatheredMs + GATHER_MS)
+    );
   }
 
-  function planNext(): void {
-    cancelTimer?.();
-    cancelTimer = null;
-    if (!connection.ready || (batches.length === 0 && gathering.length === 0)) return;
-    const dueMs = Math.max(0, gatheredMs + GATHER_MS - clock.monotonic());
-    const pauseMs = isFull ? FULL_RETRY_MS : batches.length > 0 || isStopping ? 0 : dueMs;
-    cancelTimer = clock.after(pauseMs, () => void sending.run());
+  #planNext(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    if (!this.#connection.ready || (this.#batches.length === 0 && this.#gathering.length === 0)) return;
+    const dueMs = Math.max(0, this.#gatheredMs + GATHER_MS - this.#clock.monotonic());
+    const pauseMs = this.#isFull ? FULL_RETRY_MS : this.#batches.length > 0 || this.#isStopping ? 0 : dueMs;
+    this.#cancelTimer = this.#clock.after(pauseMs, () => void this.#sending.run());
   }
 
   /** Creates a batch of the collected results. */
-  function closeBatch(): void {
+  #closeBatch(): void {
     const fences = new Map<number, ShardFence>();
-    const results = gathering.filter(({ result }) => {
+    const results = this.#gathering.filter(({ result }) => {
       const shard = shardOf(result.serviceId);
-      const fence = claims.get(shard);
+      const fence = this.#claims.get(shard);
       if (fence !== undefined) fences.set(shard, fence);
       return fence !== undefined;
     });
-    const others = gathering.length - results.length;
-    waiting -= others;
-    refused += others;
-    gathering = [];
+    const others = this.#gathering.length - results.length;
+    this.#waiting -= others;
+    this.#refused += others;
+    this.#gathering = [];
     if (results.length === 0) return;
-    const encoded = encodeResults({ node, clockOffsetMs: Math.round(clockOffsetMs()), region, results });
-    batches.push({ encoded, count: results.length, fences });
+    const encoded = encodeResults({
+      node: this.#node,
+      clockOffsetMs: Math.round(this.#clockOffsetMs()),
+      region: this.#region,
+      results,
+    });
+    this.#batches.push({ encoded, count: results.length, fences });
   }
 
-  function dropOldest(): void {
-    while (waiting > MAX_WAITING) {
-      const at = batches[0] === inFlight ? 1 : 0;
-      const [oldest] = batches.splice(at, 1);
+  #dropOldest(): void {
+    while (this.#waiting > MAX_WAITING) {
+      const at = this.#batches[0] === this.#inFlight ? 1 : 0;
+      const [oldest] = this.#batches.splice(at, 1);
       if (oldest === undefined) return;
-      waiting -= oldest.count;
-      dropped += oldest.count;
-      if (!isDropping) log.error({ waiting }, DROPPING);
-      isDropping = true;
+      this.#waiting -= oldest.count;
+      this.#dropped += oldest.count;
+      if (!this.#isDropping) this.#log.error({ waiting: this.#waiting }, DROPPING);
+      this.#isDropping = true;
     }
   }
-
-  return {
-    claim(shard, fence) {
-      // The collected results were made under the previous claim.
-      if (claims.has(shard)) closeBatch();
-      claims.set(shard, fence);
-      unsaid.add(shard);
-      if (connection.ready) void sending.run();
-    },
-    send(results) {
-      if (gathering.length === 0) gatheredMs = clock.monotonic();
-      for (const one of results) {
-        gathering.push(one);
-        waiting += 1;
-        if (gathering.length >= MAX_BATCH) closeBatch();
-      }
-      dropOldest();
-      if (cancelTimer === null && !sending.isRunning) planNext();
-      else if (batches.length > 0 && !isFull && connection.ready && !sending.isRunning) void sending.run();
-    },
-    stats: () => ({ problem: problem(), waiting, dropped, refused, ...counts }),
-    state: connection.state,
-    async stop() {
-      isStopping = true;
-      const end = new Promise<void>((resolve) => clock.after(STOP_TIMEOUT_MS, resolve));
-      await Promise.race([end, sending.run()]);
-      cancelTimer?.();
-      if (waiting > 0) log.warn({ results: waiting }, 'results were dropped at stop');
-      connection.close();
-    },
-  };
 }

@@ -1,7 +1,7 @@
 /** The fleet: all services spread over probe threads. The successor of a thread takes over its services. */
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { createSupervisor } from '../../actor/supervisor.ts';
+import { createSupervisor, type Supervisor } from '../../actor/supervisor.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
@@ -49,6 +49,8 @@ export interface FleetOptions {
   readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Called for each attempt whose credentials cannot be decrypted. Absent: not reported. */
   readonly onUnreadable?: (found: UnreadableCredentials) => void;
+  /** Services whose credentials could not be decrypted of late; absent: none. */
+  readonly countUnreadable?: () => number;
   /** Called for attempts that wait, because their address has as many connections as it may. Absent: not reported. */
   readonly onBusy?: (address: string) => void;
   /** Called for each attempt that met a bug of this program. Absent: not reported. */
@@ -69,40 +71,6 @@ interface FleetReport {
   readonly unreadableCredentials?: number;
 }
 
-/** A fleet. */
-export interface Fleet {
-  /**
-   * Starts the threads and assigns them the services. Resolves when every thread has its own, or the fleet was stopped;
-   * rejects with the error that `onFatal` gets. Changes that were applied before take precedence.
-   */
-  start(targets: Iterable<CheckTarget>): Promise<void>;
-  /**
-   * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check the same keeps
-   * the probe memory; remove and add the service to reset it. A service with a new check is checked soon.
-   */
-  apply(change: { readonly serviceId: number; readonly target: CheckTarget | null }): void;
-  /**
-   * Adds services that another process has checked until now. One that was due since its last check is checked within a few
-   * seconds, one that was never checked within `firstSpreadMs`.
-   */
-  takeOver(targets: readonly CheckTarget[]): void;
-  /**
-   * Shifts the phases of all services, from 0 to the interval of the settings; services with an interval of their own by the
-   * same part of it. A change must be less than half of the interval.
-   */
-  shiftPhases(phaseShiftMs: number): void;
-  /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
-  recheck(serviceIds: readonly number[], spreadMs: number): void;
-  /** How to check a service; undefined: the fleet does not have it. */
-  targetOf(serviceId: number): CheckTarget | undefined;
-  report(): FleetReport;
-  /**
-   * Stops the threads after their attempts in flight. Attempts that take longer than `withinMs` are given up; default: the
-   * longest timeout of an attempt and one second, at most 11 s.
-   */
-  stop(withinMs?: number): Promise<void>;
-}
-
 /** After more restarts than this the fleet gives up. */
 const INTENSITY = { restarts: 10, withinMs: 60_000 };
 /** Time for an attempt in flight to end after its timeout. */
@@ -120,232 +88,297 @@ const BATCH_MS = 50;
 const DEFAULT_MEMORY_LIMIT_BYTES = 1_073_741_824;
 const MIB = 1_048_576;
 
-/** Creates a fleet; nothing runs before `start`. */
-export function createFleet(options: FleetOptions): Fleet {
-  const { settings, threads, clock, log } = options;
-  const { firstSpreadMs } = settings;
-  const memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
-  const assignments = createAssignments(settings);
-  const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
+/** A fleet; nothing runs before `start`. */
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #settings: EngineSettings;
+  readonly #threads: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #firstSpreadMs: number;
+  readonly #memoryLimitBytes: number;
+  readonly #assignments: ReturnType<typeof createAssignments>;
+  readonly #hosts: (HostChild | null)[];
   /** The assignments to the thread of each host. */
-  const flows: (AssignFlow | null)[] = hosts.map(() => null);
-  const reports: (HostReport | null)[] = hosts.map(() => null);
-  const doneBefore: number[] = hosts.map(() => 0);
+  readonly #flows: (AssignFlow | null)[];
+  readonly #reports: (HostReport | null)[];
+  readonly #doneBefore: number[];
   /** Ready timeouts of replacements, by host; null: it has not been replaced yet. */
-  const readyTimeouts: (ReturnType<typeof createBackoff> | null)[] = hosts.map(() => null);
-  const allReady = Promise.withResolvers<void>();
-  const waitingFor = new Set(hosts.keys());
+  readonly #readyTimeouts: (ReturnType<typeof createBackoff> | null)[];
+  readonly #allReady = Promise.withResolvers<void>();
+  readonly #waitingFor: Set<number>;
   /** Removed before the start; null: it has started. */
-  let removedEarly: Set<number> | null = new Set();
-  let changed = new Set<number>();
-  let phaseShiftMs = 0;
-  let cancelBatch: (() => void) | null = null;
-  let epoch = 0;
+  #removedEarly: Set<number> | null = new Set();
+  #changed = new Set<number>();
+  #phaseShiftMs = 0;
+  #cancelBatch: (() => void) | null = null;
+  #epoch = 0;
+  readonly #pool: Piscina;
+  readonly #supervisor: Supervisor;
+  /** How to check a service; undefined: the fleet does not have it. */
+  readonly targetOf: (serviceId: number) => CheckTarget | undefined;
 
-  const pool = new Piscina({
-    filename: fileURLToPath(options.entry),
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: 0,
-    atomics: 'disabled',
-    resourceLimits: {
-      maxOldGenerationSizeMb: Math.ceil(memoryLimitBytes / MIB),
-      ...(options.isQuiet === true ? { maxYoungGenerationSizeMb: SMALL_YOUNG_MB } : {}),
-    },
-  });
-  pool.on('error', (error: Error) =>
-    log.error({ problem: error.message }, 'a probe thread failed outside its task'),
-  );
-
-  const hostOf = (serviceId: number) => chooseHost(serviceId, threads);
-  const soonMs = (services: number) => Math.min(firstSpreadMs, services * SPREAD_PER_SERVICE_MS);
-
-  const launch = (host: number) => {
-    const timeouts = readyTimeouts[host] ?? null;
-    const child = startHostChild({
-      pool,
-      epoch: ++epoch,
-      settings,
-      prober: options.prober,
-      startPermit: options.startPermit,
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    const { settings, threads, clock, log } = options;
+    this.#settings = settings;
+    this.#threads = threads;
+    this.#clock = clock;
+    this.#log = log;
+    this.#firstSpreadMs = settings.firstSpreadMs;
+    this.#memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
+    this.#assignments = createAssignments(settings);
+    this.#hosts = Array.from({ length: threads }, () => null);
+    this.#flows = this.#hosts.map(() => null);
+    this.#reports = this.#hosts.map(() => null);
+    this.#doneBefore = this.#hosts.map(() => 0);
+    this.#readyTimeouts = this.#hosts.map(() => null);
+    this.#waitingFor = new Set(this.#hosts.keys());
+    this.#pool = new Piscina({
+      filename: fileURLToPath(options.entry),
+      minThreads: threads,
+      maxThreads: threads,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: 0,
+      atomics: 'disabled',
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(this.#memoryLimitBytes / MIB),
+        ...(options.isQuiet === true ? { maxYoungGenerationSizeMb: SMALL_YOUNG_MB } : {}),
+      },
+    });
+    this.#pool.on('error', (error: Error) =>
+      log.error({ problem: error.message }, 'a probe thread failed outside its task'),
+    );
+    this.#supervisor = createSupervisor({
+      children: [...this.#hosts.keys()].map((host) => ({
+        id: this.#nameOf(host),
+        restart: 'permanent',
+        // The fleet ends the threads itself when their attempts take too long.
+        shutdownMs: STOP_TIMEOUT_MS,
+        start: () => this.#launch(host),
+      })),
+      intensity: INTENSITY,
       clock,
+      onRestart: (id, reason) =>
+        this.#handleExit(
+          [...this.#hosts.keys()].findIndex((host) => this.#nameOf(host) === id),
+          reason,
+        ),
+      onGiveUp: (error) => {
+        this.#allReady.reject(error);
+        options.onFatal(error);
+      },
+    });
+    this.targetOf = this.#assignments.get;
+  }
+
+  /**
+   * Starts the threads and assigns them the services. Resolves when every thread has its own, or the fleet was stopped;
+   * rejects with the error that `onFatal` gets. Changes that were applied before take precedence.
+   */
+  start(first: Iterable<CheckTarget>): Promise<void> {
+    for (const target of first) if (!this.#removedEarly?.has(target.serviceId)) this.#assignments.put(target);
+    this.#removedEarly = null;
+    this.#supervisor.start();
+    return this.#allReady.promise;
+  }
+
+  /**
+   * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check the same keeps
+   * the probe memory; remove and add the service to reset it. A service with a new check is checked soon.
+   */
+  apply({ serviceId, target }: { readonly serviceId: number; readonly target: CheckTarget | null }): void {
+    if (target === null) {
+      this.#removedEarly?.add(serviceId);
+      if (this.#assignments.remove(serviceId))
+        this.#hosts[this.#hostOf(serviceId)]?.send({ type: 'remove', serviceIds: [serviceId] });
+      return;
+    }
+    this.#removedEarly?.delete(serviceId);
+    if (!this.#assignments.put(target)) return;
+    this.#changed.add(serviceId);
+    this.#cancelBatch ??= this.#clock.after(BATCH_MS, () => this.#sendChanges());
+  }
+
+  /**
+   * Adds services that another process has checked until now. One that was due since its last check is checked within a few
+   * seconds, one that was never checked within `firstSpreadMs`.
+   */
+  takeOver(targets: readonly CheckTarget[]): void {
+    const isNew = ({ lastCheckedAt }: CheckTarget) => lastCheckedAt === null;
+    this.#addAll(targets.filter(isNew), this.#firstSpreadMs);
+    // Its former process did not check a service at a phase that has passed since. Its next phase would leave the service
+    // without a check for two intervals.
+    const withoutMissed = (target: CheckTarget) =>
+      this.#hasMissedPhase(target) ? { ...target, lastCheckedAt: null } : target;
+    this.#addAll(targets.filter((target) => !isNew(target)).map(withoutMissed), TAKE_OVER_SPREAD_MS);
+  }
+
+  /**
+   * Shifts the phases of all services, from 0 to the interval of the settings; services with an interval of their own by the
+   * same part of it. A change must be less than half of the interval.
+   */
+  shiftPhases(shiftMs: number): void {
+    this.#phaseShiftMs = shiftMs;
+    for (const child of this.#hosts) child?.send({ type: 'shift', phaseShiftMs: this.#phaseShiftMs });
+  }
+
+  /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
+  recheck(serviceIds: readonly number[], spreadMs: number): void {
+    this.#assignments.forgetChecks(serviceIds);
+    for (const [host, child] of this.#hosts.entries()) {
+      const own = serviceIds.filter((serviceId) => this.#hostOf(serviceId) === host);
+      if (own.length > 0) child?.send({ type: 'recheck', serviceIds: own, spreadMs });
+    }
+  }
+
+  report(): FleetReport {
+    const done = this.#reports.map(
+      (report, host) => (this.#doneBefore[host] ?? 0) + (report?.checksDone ?? 0),
+    );
+    return {
+      services: this.#assignments.size,
+      restarts: this.#supervisor.restarts,
+      hosts: [...this.#reports],
+      checksDone: done.reduce((sum, count) => sum + count, 0),
+      unreadableCredentials: this.#options.countUnreadable?.() ?? 0,
+    };
+  }
+
+  /**
+   * Stops the threads after their attempts in flight. Attempts that take longer than `withinMs` are given up; default: the
+   * longest timeout of an attempt and one second, at most 11 s.
+   */
+  async stop(withinMs: number = this.#shutdownMs()): Promise<void> {
+    this.#cancelBatch?.();
+    // All at once, so that their attempts end in parallel; the supervisor then waits for each in turn.
+    for (const child of this.#hosts) child?.ask();
+    const cancelEnd = this.#clock.after(withinMs, () => {
+      for (const child of this.#hosts) child?.kill();
+    });
+    await this.#supervisor.stop();
+    cancelEnd();
+    await this.#pool.destroy();
+    this.#allReady.resolve();
+  }
+
+  #hostOf(serviceId: number) {
+    return chooseHost(serviceId, this.#threads);
+  }
+
+  #soonMs(services: number) {
+    return Math.min(this.#firstSpreadMs, services * SPREAD_PER_SERVICE_MS);
+  }
+
+  #launch(host: number) {
+    const timeouts = this.#readyTimeouts[host] ?? null;
+    const child = startHostChild({
+      pool: this.#pool,
+      epoch: ++this.#epoch,
+      settings: this.#settings,
+      prober: this.#options.prober,
+      startPermit: this.#options.startPermit,
+      clock: this.#clock,
       readyTimeoutMs: timeouts?.pauseMs ?? READY_TIMEOUT_MS.first,
-      memoryLimitBytes,
-      onReady() {
-        if (phaseShiftMs !== 0) child.send({ type: 'shift', phaseShiftMs });
-        const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
-        const spreadMs = timeouts === null ? firstSpreadMs : soonMs(countOverdue(own));
+      memoryLimitBytes: this.#memoryLimitBytes,
+      onReady: () => {
+        if (this.#phaseShiftMs !== 0) child.send({ type: 'shift', phaseShiftMs: this.#phaseShiftMs });
+        const own = [...this.#assignments.serviceIds()].filter(
+          (serviceId) => this.#hostOf(serviceId) === host,
+        );
+        const spreadMs = timeouts === null ? this.#firstSpreadMs : this.#soonMs(this.#countOverdue(own));
         flow.assign(own, spreadMs, () => {
-          waitingFor.delete(host);
-          if (waitingFor.size === 0) allReady.resolve();
+          this.#waitingFor.delete(host);
+          if (this.#waitingFor.size === 0) this.#allReady.resolve();
         });
       },
-      onMessage(message) {
+      onMessage: (message) => {
         if (message.type === 'assigned') flow.confirm();
-        else if (message.type === 'results') take(unpackResults(message.packed));
-        else if (message.type === 'doubt') options.onDoubt(message.failedAt);
-        else if (message.type === 'delay') options.onDelay();
-        else if (message.type === 'forbidden') options.onForbidden?.(message.found);
-        else if (message.type === 'unreadable') options.onUnreadable?.(message.found);
-        else if (message.type === 'broken') options.onBroken?.(message.found);
-        else if (message.type === 'busy') options.onBusy?.(message.address);
-        else reports[host] = message.report;
+        else if (message.type === 'results') this.#take(unpackResults(message.packed));
+        else if (message.type === 'doubt') this.#options.onDoubt(message.failedAt);
+        else if (message.type === 'delay') this.#options.onDelay();
+        else if (message.type === 'forbidden') this.#options.onForbidden?.(message.found);
+        else if (message.type === 'unreadable') this.#options.onUnreadable?.(message.found);
+        else if (message.type === 'broken') this.#options.onBroken?.(message.found);
+        else if (message.type === 'busy') this.#options.onBusy?.(message.address);
+        else this.#reports[host] = message.report;
       },
-      onRecycle({ heapBytes, externalBytes }) {
-        log.warn(
+      onRecycle: ({ heapBytes, externalBytes }) => {
+        this.#log.warn(
           { host, heapBytes, externalBytes },
           'a probe thread exceeded its memory limit and is replaced',
         );
       },
     });
     const flow = createAssignFlow((serviceIds, spreadMs) => {
-      const services = packTargets(serviceIds.flatMap((serviceId) => assignments.get(serviceId) ?? []));
-      const notBefore = assignments.notBefore(serviceIds);
+      const services = packTargets(serviceIds.flatMap((serviceId) => this.#assignments.get(serviceId) ?? []));
+      const notBefore = this.#assignments.notBefore(serviceIds);
       child.send({ type: 'assign', services, spreadMs, notBefore }, [services.numbers.buffer]);
     });
-    hosts[host] = child;
-    flows[host] = flow;
+    this.#hosts[host] = child;
+    this.#flows[host] = flow;
     return child;
-  };
+  }
 
-  const countOverdue = (serviceIds: readonly number[]) => {
-    const now = clock.now();
+  #countOverdue(serviceIds: readonly number[]) {
+    const now = this.#clock.now();
     const isOverdue = (target: CheckTarget | undefined) =>
       target === undefined ||
-      (target.lastCheckedAt ?? 0) <= now - timingOf(target.check, settings).intervalMs;
-    return serviceIds.filter((serviceId) => isOverdue(assignments.get(serviceId))).length;
-  };
+      (target.lastCheckedAt ?? 0) <= now - timingOf(target.check, this.#settings).intervalMs;
+    return serviceIds.filter((serviceId) => isOverdue(this.#assignments.get(serviceId))).length;
+  }
 
-  const take = (results: readonly CheckResult[]) => {
-    assignments.take(results);
-    options.onResults(results);
-  };
+  #take(results: readonly CheckResult[]) {
+    this.#assignments.take(results);
+    this.#options.onResults(results);
+  }
 
-  const handleExit = (host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) => {
-    const child = hosts[host];
+  #handleExit(host: number, { kind, error }: { readonly kind: string; readonly error?: Error }) {
+    const child = this.#hosts[host];
     const inFlight = kind === 'crash' || kind === 'killed' ? (child?.inFlight() ?? []) : [];
-    assignments.postpone(inFlight, child?.epoch ?? 0, clock.now());
+    this.#assignments.postpone(inFlight, child?.epoch ?? 0, this.#clock.now());
     const timeouts =
-      readyTimeouts[host] ?? createBackoff(READY_TIMEOUT_MS.replacement, READY_TIMEOUT_MS.longest);
-    readyTimeouts[host] = timeouts;
+      this.#readyTimeouts[host] ?? createBackoff(READY_TIMEOUT_MS.replacement, READY_TIMEOUT_MS.longest);
+    this.#readyTimeouts[host] = timeouts;
     if (child?.wasReady) timeouts.reset();
     else timeouts.next();
-    doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
-    reports[host] = null;
-    hosts[host] = null;
-    flows[host] = null;
-    log.warn({ host, ended: kind, problem: error?.message, inFlight }, 'a probe thread is replaced');
-  };
+    this.#doneBefore[host] = (this.#doneBefore[host] ?? 0) + (this.#reports[host]?.checksDone ?? 0);
+    this.#reports[host] = null;
+    this.#hosts[host] = null;
+    this.#flows[host] = null;
+    this.#log.warn({ host, ended: kind, problem: error?.message, inFlight }, 'a probe thread is replaced');
+  }
 
-  const nameOf = (host: number) => `probe thread ${host}`;
-  const shutdownMs = () => Math.min(STOP_TIMEOUT_MS, assignments.longestTimeoutMs() + GRACE_MS);
-  const supervisor = createSupervisor({
-    children: [...hosts.keys()].map((host) => ({
-      id: nameOf(host),
-      restart: 'permanent',
-      // The fleet ends the threads itself when their attempts take too long.
-      shutdownMs: STOP_TIMEOUT_MS,
-      start: () => launch(host),
-    })),
-    intensity: INTENSITY,
-    clock,
-    onRestart: (id, reason) =>
-      handleExit(
-        [...hosts.keys()].findIndex((host) => nameOf(host) === id),
-        reason,
-      ),
-    onGiveUp(error) {
-      allReady.reject(error);
-      options.onFatal(error);
-    },
-  });
+  #nameOf(host: number) {
+    return `probe thread ${host}`;
+  }
 
-  const sendChanges = () => {
-    cancelBatch = null;
-    const known = [...changed].filter((serviceId) => assignments.get(serviceId) !== undefined);
-    changed = new Set();
-    for (const [host, flow] of flows.entries()) {
-      const own = known.filter((serviceId) => hostOf(serviceId) === host);
-      if (own.length > 0) flow?.assign(own, soonMs(known.length));
+  #shutdownMs() {
+    return Math.min(STOP_TIMEOUT_MS, this.#assignments.longestTimeoutMs() + GRACE_MS);
+  }
+
+  #sendChanges() {
+    this.#cancelBatch = null;
+    const known = [...this.#changed].filter((serviceId) => this.#assignments.get(serviceId) !== undefined);
+    this.#changed = new Set();
+    for (const [host, flow] of this.#flows.entries()) {
+      const own = known.filter((serviceId) => this.#hostOf(serviceId) === host);
+      if (own.length > 0) flow?.assign(own, this.#soonMs(known.length));
     }
-  };
+  }
 
-  const hasMissedPhase = ({ serviceId, check, lastCheckedAt }: CheckTarget): boolean => {
+  #hasMissedPhase({ serviceId, check, lastCheckedAt }: CheckTarget): boolean {
     if (lastCheckedAt === null) return false;
-    const { intervalMs } = timingOf(check, settings);
-    const shiftMs = shiftOf(phaseShiftMs, settings.intervalMs, intervalMs);
-    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, lastCheckedAt, shiftMs) <= clock.now();
-  };
+    const { intervalMs } = timingOf(check, this.#settings);
+    const shiftMs = shiftOf(this.#phaseShiftMs, this.#settings.intervalMs, intervalMs);
+    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, lastCheckedAt, shiftMs) <= this.#clock.now();
+  }
 
-  const addAll = (targets: readonly CheckTarget[], spreadMs: number) => {
-    const added = targets.filter(assignments.put).map(({ serviceId }) => serviceId);
-    for (const [host, flow] of flows.entries()) {
-      const own = added.filter((serviceId) => hostOf(serviceId) === host);
-      if (own.length > 0) flow?.assign(own, Math.min(spreadMs, soonMs(added.length)));
+  #addAll(targets: readonly CheckTarget[], spreadMs: number) {
+    const added = targets.filter(this.#assignments.put).map(({ serviceId }) => serviceId);
+    for (const [host, flow] of this.#flows.entries()) {
+      const own = added.filter((serviceId) => this.#hostOf(serviceId) === host);
+      if (own.length > 0) flow?.assign(own, Math.min(spreadMs, this.#soonMs(added.length)));
     }
-  };
-
-  return {
-    start(first) {
-      for (const target of first) if (!removedEarly?.has(target.serviceId)) assignments.put(target);
-      removedEarly = null;
-      supervisor.start();
-      return allReady.promise;
-    },
-    apply({ serviceId, target }) {
-      if (target === null) {
-        removedEarly?.add(serviceId);
-        if (assignments.remove(serviceId))
-          hosts[hostOf(serviceId)]?.send({ type: 'remove', serviceIds: [serviceId] });
-        return;
-      }
-      removedEarly?.delete(serviceId);
-      if (!assignments.put(target)) return;
-      changed.add(serviceId);
-      cancelBatch ??= clock.after(BATCH_MS, sendChanges);
-    },
-    takeOver(targets) {
-      const isNew = ({ lastCheckedAt }: CheckTarget) => lastCheckedAt === null;
-      addAll(targets.filter(isNew), firstSpreadMs);
-      // Its former process did not check a service at a phase that has passed since. Its next phase would leave the service
-      // without a check for two intervals.
-      const withoutMissed = (target: CheckTarget) =>
-        hasMissedPhase(target) ? { ...target, lastCheckedAt: null } : target;
-      addAll(targets.filter((target) => !isNew(target)).map(withoutMissed), TAKE_OVER_SPREAD_MS);
-    },
-    shiftPhases(shiftMs) {
-      phaseShiftMs = shiftMs;
-      for (const child of hosts) child?.send({ type: 'shift', phaseShiftMs });
-    },
-    recheck(serviceIds, spreadMs) {
-      assignments.forgetChecks(serviceIds);
-      for (const [host, child] of hosts.entries()) {
-        const own = serviceIds.filter((serviceId) => hostOf(serviceId) === host);
-        if (own.length > 0) child?.send({ type: 'recheck', serviceIds: own, spreadMs });
-      }
-    },
-    targetOf: assignments.get,
-    report() {
-      const done = reports.map((report, host) => (doneBefore[host] ?? 0) + (report?.checksDone ?? 0));
-      return {
-        services: assignments.size,
-        restarts: supervisor.restarts,
-        hosts: [...reports],
-        checksDone: done.reduce((sum, count) => sum + count, 0),
-      };
-    },
-    async stop(withinMs = shutdownMs()) {
-      cancelBatch?.();
-      // All at once, so that their attempts end in parallel; the supervisor then waits for each in turn.
-      for (const child of hosts) child?.ask();
-      const cancelEnd = clock.after(withinMs, () => {
-        for (const child of hosts) child?.kill();
-      });
-      await supervisor.stop();
-      cancelEnd();
-      await pool.destroy();
-      allReady.resolve();
-    },
-  };
+  }
 }

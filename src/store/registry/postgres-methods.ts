@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';
 import { explainAtWork, explainPostgresError, isMissingRight } from '../database/postgres/postgres-error.ts';
-import { createPostgresLink } from '../database/postgres/postgres-link.ts';
+import { PostgresLink } from '../database/postgres/postgres-link.ts';
 import { createReadStore, createWriteStore } from '../database/postgres/postgres-store.ts';
 import { makeDirectory } from '../database/registry-database.ts';
 import { createHeldLease } from '../lease/held-lease.ts';
@@ -33,7 +33,7 @@ export async function openPostgresMethods(
   /** Counters of commits that may concern this process; the second one counts only those of other processes. */
   let commitsSeen = 0;
   let foreignCommits = 0;
-  const link = createPostgresLink({
+  const link = new PostgresLink({
     url,
     address: target,
     clock: systemClock,

@@ -3,7 +3,7 @@
 import { systemClock } from '../../clock.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { Methods } from '../../thread/rpc.ts';
-import { createSampleEngine, type SampleEngine } from './sample-engine.ts';
+import { SampleEngine } from './sample-engine.ts';
 import { openSamplesDatabase } from './samples-database.ts';
 
 /** What the thread is started with. */
@@ -44,16 +44,37 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
         mayReplace: !follows,
         now,
       });
-      const engine = createSampleEngine({ ...data, database, now });
+      const engine = new SampleEngine({ ...data, database, now });
       const stops = follows
         ? []
-        : [every(COMMIT_MS, ignoreErrors(engine.flush)), every(COMPACT_MS, ignoreErrors(engine.compact))];
-      if (!follows) void ignoreErrors(engine.fillLevels)();
+        : [
+            every(
+              COMMIT_MS,
+              ignoreErrors(() => engine.flush()),
+            ),
+            every(
+              COMPACT_MS,
+              ignoreErrors(() => engine.compact()),
+            ),
+          ];
+      if (!follows) void ignoreErrors(() => engine.fillLevels())();
       const close = () => {
         for (const stop of stops) stop();
         return engine.close();
       };
-      Object.assign(methods, engine, { close });
+      Object.assign(methods, {
+        regions: () => engine.regions(),
+        append: (...args) => engine.append(...args),
+        flush: () => engine.flush(),
+        state: () => engine.state(),
+        query: (query) => engine.query(query),
+        cells: (queries) => engine.cells(queries),
+        fillLevels: () => engine.fillLevels(),
+        newest: (...args) => engine.newest(...args),
+        regionsOf: (serviceId) => engine.regionsOf(serviceId),
+        compact: () => engine.compact(),
+        close,
+      } satisfies Omit<SamplesMethods, 'open'>);
       const { setAside, damagedLog } = database;
       return { setAside, damagedLog, regions: engine.regions() };
     },

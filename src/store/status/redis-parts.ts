@@ -11,8 +11,8 @@ import {
   openRedisMirror,
   REVOKED_KEY,
 } from './redis-mirror.ts';
-import { openRedisStatusReader } from './redis-status-reader.ts';
-import { openRedisStatusStore } from './redis-status-store.ts';
+import { RedisStatusReader } from './redis-status-reader.ts';
+import { RedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
 
 /** What the monitor writes to Redis. */
@@ -51,7 +51,7 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
      */
     openMonitor(isFresh: () => boolean, copy: MemoryStatusStore | null = null) {
       const continued = copy === null ? {} : { copy };
-      const status = openRedisStatusStore({ ...common, ...continued, mayWrite: isFresh });
+      const status = new RedisStatusStore({ ...common, ...continued, mayWrite: isFresh });
       open.add(status);
       const writers: RedisPart[] = [];
       const mayWrite = () => !status.superseded;
@@ -85,7 +85,7 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
     },
     /** Opens the parts of a serving process; `onState` gets the monitor's state every second. */
     openServing(onState: (fields: Readonly<Record<string, string>>) => void) {
-      const status = openRedisStatusReader(common);
+      const status = new RedisStatusReader(common);
       const state = openMonitorState({ ...common, onState });
       open.add(status);
       open.add(state);

@@ -6,20 +6,13 @@ import type { CurrentStatus, StatusHead } from '../../domain/status/current.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient } from './redis-client.ts';
-import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
-import { receiveRecord, type StoredRecord, statusKeys } from './redis-status-keys.ts';
-
-/** The port, and the state of Redis. `put` and `remove` reject: only the monitor writes. */
-export interface RedisStatusReader extends StatusStore {
-  ageMs(): number;
-  /** Adds records from the registry that have not arrived through Redis yet. Older ones change nothing. */
-  learn(records: readonly CurrentStatus[]): Promise<void>;
-  state(): RedisConnectionState;
-  /** Stops following and returns the copy, which this store still reads but changes no more. */
-  handOver(): MemoryStatusStore;
-  /** Resolves when everything was read once, or with false after `timeoutMs`. */
-  loaded(timeoutMs: number): Promise<boolean>;
-}
+import {
+  openRedisConnection,
+  type RedisConnection,
+  type RedisConnectionState,
+  type RedisContext,
+} from './redis-connection.ts';
+import { receiveRecord, type StatusKeys, type StoredRecord, statusKeys } from './redis-status-keys.ts';
 
 /** The position of the reader in the stream. */
 interface Position {
@@ -32,156 +25,184 @@ interface Position {
 const BLOCK_MS = 500;
 const TIMEOUT_MS = 1_500;
 const MAX_ENTRIES = 500;
-const MONITOR_WRITES = 'only the monitor writes statuses';
+const refuseWrite = () => Promise.reject(new Error('only the monitor writes statuses'));
 
 /** Opens the copy, which is empty until Redis is available. */
-export function openRedisStatusReader({ address, clock, log }: RedisContext): RedisStatusReader {
-  const keys = statusKeys(address.prefix);
-  const copy = createMemoryStatusStore({ log });
+export class RedisStatusReader implements StatusStore {
+  readonly #clock: RedisContext['clock'];
+  readonly #log: RedisContext['log'];
+  readonly #keys: StatusKeys;
+  readonly #copy: MemoryStatusStore;
   /** Epoch of each record in the copy. */
-  const epochs = new Map<number, number>();
-  const loading = Promise.withResolvers<true>();
-  let birth: string | null = null;
-  let position: Position | null = null;
-  let updatedMs = clock.monotonic();
-  let following = false;
-  let isHandedOver = false;
+  readonly #epochs = new Map<number, number>();
+  readonly #loading = Promise.withResolvers<true>();
+  #birth: string | null = null;
+  #position: Position | null = null;
+  #updatedMs: number;
+  #following = false;
+  #isHandedOver = false;
+  readonly #connection: RedisConnection;
+  readonly get;
+  readonly headOf;
+  readonly counts;
+  readonly watch;
+  readonly put: StatusStore['put'] = refuseWrite;
+  readonly remove: StatusStore['remove'] = refuseWrite;
 
-  const connection = openRedisConnection({
-    address,
-    purpose: 'status-reader',
-    timeoutMs: TIMEOUT_MS,
-    blocking: true,
-    prepare: (client) => client.hget(keys.meta, 'birth'),
-    // The stream is read all the time.
-    probe: async () => {},
-    clock,
-    log,
-  });
-  connection.watchReady(() => void follow());
+  constructor({ address, clock, log }: RedisContext) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#keys = statusKeys(address.prefix);
+    this.#copy = createMemoryStatusStore({ log });
+    this.#updatedMs = clock.monotonic();
+    this.#connection = openRedisConnection({
+      address,
+      purpose: 'status-reader',
+      timeoutMs: TIMEOUT_MS,
+      blocking: true,
+      prepare: (client) => client.hget(this.#keys.meta, 'birth'),
+      // The stream is read all the time.
+      probe: async () => {},
+      clock,
+      log,
+    });
+    this.#connection.watchReady(() => void this.#follow());
+    this.get = this.#copy.get;
+    this.headOf = this.#copy.headOf;
+    this.counts = this.#copy.counts;
+    this.watch = this.#copy.watch;
+  }
 
-  async function follow(): Promise<void> {
-    if (following) return;
-    following = true;
+  ageMs(): number {
+    return this.#clock.monotonic() - this.#updatedMs;
+  }
+
+  /** Adds records from the registry that have not arrived through Redis yet. Older ones change nothing. */
+  async learn(records: readonly CurrentStatus[]): Promise<void> {
+    if (!this.#isHandedOver) await this.#copy.put(records);
+  }
+
+  state(): RedisConnectionState {
+    return this.#connection.state();
+  }
+
+  /** Stops following and returns the copy, which this store still reads but changes no more. */
+  handOver(): MemoryStatusStore {
+    this.#isHandedOver = true;
+    this.#connection.close();
+    return this.#copy;
+  }
+
+  /** Resolves when everything was read once, or with false after `timeoutMs`. */
+  async loaded(timeoutMs: number): Promise<boolean> {
+    const late = new Promise<false>((resolve) => this.#clock.after(timeoutMs, () => resolve(false)));
+    return await Promise.race([this.#loading.promise, late]);
+  }
+
+  async close() {
+    this.#connection.close();
+    if (!this.#isHandedOver) await this.#copy.close();
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#following) return;
+    this.#following = true;
     try {
-      if (position !== null && !(await isStillThere(position))) position = null;
-      while (connection.ready) {
-        position ??= await loadAll();
-        updatedMs = clock.monotonic();
-        loading.resolve(true);
-        position = await readChanges(position);
+      if (this.#position !== null && !(await this.#isStillThere(this.#position))) this.#position = null;
+      while (this.#connection.ready) {
+        this.#position ??= await this.#loadAll();
+        this.#updatedMs = this.#clock.monotonic();
+        this.#loading.resolve(true);
+        this.#position = await this.#readChanges(this.#position);
       }
     } catch {
       // The connection logs it; the copy is served.
     }
-    following = false;
-    if (connection.ready) void follow();
+    this.#following = false;
+    if (this.#connection.ready) void this.#follow();
   }
 
   /** Reads the next changes; null: some were missed. */
-  async function readChanges(from: Position): Promise<Position | null> {
-    const answer = await connection.run((client) =>
-      client.xread('COUNT', MAX_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', keys.changes, from.id),
+  async #readChanges(from: Position): Promise<Position | null> {
+    const answer = await this.#connection.run((client) =>
+      client.xread('COUNT', MAX_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', this.#keys.changes, from.id),
     );
     const entries = answer?.[0]?.[1] ?? [];
-    if (entries.length === 0) return (await isStillThere(from)) ? from : null;
+    if (entries.length === 0) return (await this.#isStillThere(from)) ? from : null;
     let at = from;
     for (const [id, fields] of entries) {
       const { count, service, record } = entryOf(fields);
       if (count !== at.count + 1) return null;
       at = { id, count };
-      if (record === '') forget(service);
-      else take(service, receiveRecord(record));
+      if (record === '') this.#forget(service);
+      else this.#take(service, receiveRecord(record));
     }
     return at;
   }
 
   /** Whether Redis still has the store that was read, and no fewer entries. */
-  async function isStillThere({ count }: Position): Promise<boolean> {
-    const [bornNow, countNow] = await connection.run((client) => client.hmget(keys.meta, 'birth', 'count'));
+  async #isStillThere({ count }: Position): Promise<boolean> {
+    const [bornNow, countNow] = await this.#connection.run((client) =>
+      client.hmget(this.#keys.meta, 'birth', 'count'),
+    );
     // An entry may just have been written; the stream shows it, and gaps, too.
-    return bornNow === birth && Number(countNow ?? 0) >= count;
+    return bornNow === this.#birth && Number(countNow ?? 0) >= count;
   }
 
-  async function loadAll(): Promise<Position> {
-    const bornNow = await connection.run((client) => client.hget(keys.meta, 'birth'));
-    const start = await connection.run(newestPosition);
+  async #loadAll(): Promise<Position> {
+    const bornNow = await this.#connection.run((client) => client.hget(this.#keys.meta, 'birth'));
+    const start = await this.#connection.run((client) => this.#newestPosition(client));
     // A new store counts its epochs anew, and may be half filled: records that it lacks are kept. Without a birth, no
     // monitor has begun to fill it.
-    const isSame = bornNow !== null && bornNow === birth;
-    if (!isSame) epochs.clear();
-    birth = bornNow ?? null;
+    const isSame = bornNow !== null && bornNow === this.#birth;
+    if (!isSame) this.#epochs.clear();
+    this.#birth = bornNow ?? null;
     const seen = new Set<number>();
     let cursor = '0';
     do {
-      const [next, fields] = await connection.run((client) =>
-        client.hscan(keys.records, cursor, 'COUNT', 500),
+      const [next, fields] = await this.#connection.run((client) =>
+        client.hscan(this.#keys.records, cursor, 'COUNT', 500),
       );
       for (const [id, record] of pairsOf(fields)) {
         seen.add(Number(id));
-        take(Number(id), receiveRecord(record));
+        this.#take(Number(id), receiveRecord(record));
       }
       cursor = next;
     } while (cursor !== '0');
-    if (isSame) for (const serviceId of [...epochs.keys()]) if (!seen.has(serviceId)) forget(serviceId);
+    if (isSame)
+      for (const serviceId of [...this.#epochs.keys()]) if (!seen.has(serviceId)) this.#forget(serviceId);
     return start;
   }
 
-  async function newestPosition(client: RedisClient): Promise<Position> {
-    const [newest] = await client.xrevrange(keys.changes, '+', '-', 'COUNT', 1);
+  async #newestPosition(client: RedisClient): Promise<Position> {
+    const [newest] = await client.xrevrange(this.#keys.changes, '+', '-', 'COUNT', 1);
     return newest === undefined
       ? { id: '0-0', count: 0 }
       : { id: newest[0], count: entryOf(newest[1]).count };
   }
 
-  function take(serviceId: number, stored: StoredRecord | null): void {
-    if (isHandedOver) return;
+  #take(serviceId: number, stored: StoredRecord | null): void {
+    if (this.#isHandedOver) return;
     if (stored === null || stored.record.serviceId !== serviceId) {
-      log.warn({ serviceId }, 'Redis has an unreadable record; ignoring it');
+      this.#log.warn({ serviceId }, 'Redis has an unreadable record; ignoring it');
       return;
     }
     const { epoch, record } = stored;
-    const known = copy.headOf(serviceId);
-    const knownEpoch = epochs.get(serviceId) ?? 0;
+    const known = this.#copy.headOf(serviceId);
+    const knownEpoch = this.#epochs.get(serviceId) ?? 0;
     if (epoch < knownEpoch) return;
-    epochs.set(serviceId, epoch);
+    this.#epochs.set(serviceId, epoch);
     // A record of a later epoch is valid even if it is older, as after a restored backup.
-    if (epoch > knownEpoch && known !== null && !isSameMoment(known, record)) void copy.remove(serviceId);
-    copy.take(record);
+    if (epoch > knownEpoch && known !== null && !isSameMoment(known, record))
+      void this.#copy.remove(serviceId);
+    this.#copy.take(record);
   }
 
-  function forget(serviceId: number): void {
-    if (isHandedOver) return;
-    epochs.delete(serviceId);
-    void copy.remove(serviceId);
+  #forget(serviceId: number): void {
+    if (this.#isHandedOver) return;
+    this.#epochs.delete(serviceId);
+    void this.#copy.remove(serviceId);
   }
-
-  return {
-    get: copy.get,
-    headOf: copy.headOf,
-    counts: copy.counts,
-    watch: copy.watch,
-    put: () => Promise.reject(new Error(MONITOR_WRITES)),
-    remove: () => Promise.reject(new Error(MONITOR_WRITES)),
-    ageMs: () => clock.monotonic() - updatedMs,
-    async learn(records) {
-      if (!isHandedOver) await copy.put(records);
-    },
-    state: () => connection.state(),
-    handOver() {
-      isHandedOver = true;
-      connection.close();
-      return copy;
-    },
-    async loaded(timeoutMs) {
-      const late = new Promise<false>((resolve) => clock.after(timeoutMs, () => resolve(false)));
-      return await Promise.race([loading.promise, late]);
-    },
-    async close() {
-      connection.close();
-      if (!isHandedOver) await copy.close();
-    },
-  };
 }
 
 type Moment = Pick<StatusHead, 'seq' | 'observedAt'>;

@@ -21,7 +21,7 @@ import {
 } from '../../http/event-stream.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
-import type { Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
@@ -71,176 +71,203 @@ interface Stream {
   readonly serviceIds: ReadonlySet<number> | null;
 }
 
-/** Creates the streams of open pages. */
-export function createLiveStreams(sources: LiveSources) {
-  const { changes, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
-  const streams = new Set<Stream>();
-  const homes = new Set<Stream>();
-  const watchers = new Map<number, Set<Stream>>();
-  const open = createOpenStreams();
-  const checked = new Set<number>();
-  const changed = new Set<number>();
-  const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
-  let stopMonitor: (() => void) | null = null;
-
-  const updatesOf = (serviceId: number, language: Language): readonly LiveUpdate[] => {
-    const service = directory.byId(serviceId);
-    if (service === null) return [];
-    const current = status.get(serviceId) ?? unknownStatus(serviceId);
-    return [serviceUpdate(directory.pageName(service), current, language, clock.now())];
-  };
-
+/** The streams of open pages. */
+export class LiveStreams {
+  readonly #changes: LiveChanges;
+  readonly #directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
+  readonly #status: Pick<StatusStore, 'get'>;
+  readonly #clock: Clock;
+  readonly #isOnline: () => boolean;
+  readonly #homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
+  readonly #monitorUpdate: (language: Language) => LiveUpdate;
+  readonly #streams = new Set<Stream>();
+  readonly #homes = new Set<Stream>();
+  readonly #watchers = new Map<number, Set<Stream>>();
+  readonly #open = createOpenStreams();
+  readonly #checked = new Set<number>();
+  readonly #changed = new Set<number>();
+  readonly #enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
+  #stopMonitor: (() => void) | null = null;
   /**
    * The first events of streams, by language and content. After a restart, every open page reconnects within seconds,
    * so the lists of a thousand services are rendered once for all of them.
    */
-  const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
-  const beginningOf = (content: string, { language }: Stream, make: () => LiveUpdate): string => {
-    const position = changes.position();
-    const now = clock.monotonic();
-    if (beginnings.position !== position || now - beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
-      Object.assign(beginnings, { position, madeAt: now });
-      beginnings.texts.clear();
+  readonly #beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
+  readonly #unwatch: () => void;
+  readonly route;
+
+  constructor(sources: LiveSources) {
+    const { changes, directory, clock } = sources;
+    this.#changes = changes;
+    this.#directory = directory;
+    this.#status = sources.status;
+    this.#clock = clock;
+    this.#isOnline = sources.isOnline;
+    this.#homeUpdate = sources.homeUpdate;
+    this.#monitorUpdate = sources.monitorUpdate;
+    this.#unwatch = changes.watch(({ serviceId }, isChanged) => {
+      if (this.#watchers.has(serviceId)) {
+        if (this.#checked.size === 0) clock.after(CHECKS_TOGETHER_MS, () => this.#sendChecks());
+        this.#checked.add(serviceId);
+      }
+      if (isChanged && this.#homes.size > 0) {
+        if (this.#changed.size === 0) clock.after(CHANGES_TOGETHER_MS, () => this.#sendChanges());
+        this.#changed.add(serviceId);
+      }
+    });
+    this.route = {
+      path: '/live',
+      bucket: 'pages',
+      access: 'everyone',
+      handle: (request: HttpRequest) => this.#openStream(request),
+    } satisfies Route;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Ends all streams and refuses new ones. */
+  close(): void {
+    this.#unwatch();
+    this.#open.close();
+  }
+
+  #openStream(request: HttpRequest): HttpResponse {
+    const { method, client, headers, query } = request;
+    const { of, after } = readParameters(query, QUERY);
+    const position = headers['last-event-id']?.toString() ?? after ?? '';
+    if (method === 'HEAD') return STREAM_HEAD;
+    if (this.#open.of(client) >= LIVE_BOUNDS.perClient || this.#open.size >= LIVE_BOUNDS.inAll)
+      throw retryLater(
+        'too_many_streams',
+        RETRY_AFTER_SECONDS,
+        'Too many pages are open; reload this one to see its present state.',
+      );
+    const serviceIds = of === undefined ? null : new Set(readPages(of, this.#directory));
+    return this.#open.open(client, (response) => {
+      const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
+      this.#add(stream);
+      this.#begin(stream, this.#changes.read(position));
+    });
+  }
+
+  #updatesOf(serviceId: number, language: Language): readonly LiveUpdate[] {
+    const service = this.#directory.byId(serviceId);
+    if (service === null) return [];
+    const current = this.#status.get(serviceId) ?? unknownStatus(serviceId);
+    return [serviceUpdate(this.#directory.pageName(service), current, language, this.#clock.now())];
+  }
+
+  #beginningOf(content: string, { language }: Stream, make: () => LiveUpdate): string {
+    const position = this.#changes.position();
+    const now = this.#clock.monotonic();
+    if (this.#beginnings.position !== position || now - this.#beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
+      Object.assign(this.#beginnings, { position, madeAt: now });
+      this.#beginnings.texts.clear();
     }
     const key = `${language.code} ${content}`;
-    const text = beginnings.texts.get(key) ?? formatUpdate(make(), position);
-    if (beginnings.texts.size < MAX_BEGINNINGS) beginnings.texts.set(key, text);
+    const text = this.#beginnings.texts.get(key) ?? formatUpdate(make(), position);
+    if (this.#beginnings.texts.size < MAX_BEGINNINGS) this.#beginnings.texts.set(key, text);
     return text;
-  };
+  }
 
   /** Sends an update to streams; `make` renders it once for each language. */
-  const sendTo = (to: Iterable<Stream>, make: (language: Language) => LiveUpdate) => {
+  #sendTo(to: Iterable<Stream>, make: (language: Language) => LiveUpdate) {
     const texts = new Map<Language, Buffer>();
     for (const stream of to) {
       const text =
-        texts.get(stream.language) ?? Buffer.from(formatUpdate(make(stream.language), changes.position()));
+        texts.get(stream.language) ??
+        Buffer.from(formatUpdate(make(stream.language), this.#changes.position()));
       texts.set(stream.language, text);
-      enqueue(() => send(stream.response, text));
+      this.#enqueue(() => send(stream.response, text));
     }
-  };
+  }
 
-  const sendChecks = () => {
-    const ids = [...checked];
-    checked.clear();
+  #sendChecks() {
+    const ids = [...this.#checked];
+    this.#checked.clear();
     // Most streams have one service and share its update. A page with several services gets one event for all of them.
     const many = new Set<Stream>();
     for (const id of ids) {
-      const concerned = [...(watchers.get(id) ?? [])];
-      sendTo(
+      const concerned = [...(this.#watchers.get(id) ?? [])];
+      this.#sendTo(
         concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
-        (language) => joinUpdates(updatesOf(id, language)),
+        (language) => joinUpdates(this.#updatesOf(id, language)),
       );
       for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
     }
     for (const stream of many)
-      sendTo([stream], (language) =>
-        joinUpdates(ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => updatesOf(id, language))),
+      this.#sendTo([stream], (language) =>
+        joinUpdates(
+          ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => this.#updatesOf(id, language)),
+        ),
       );
-  };
-  const sendChanges = () => {
-    const ids = [...changed];
-    changed.clear();
-    sendTo(homes, (language) => homeUpdate(language, ids));
-  };
-  const unwatch = changes.watch(({ serviceId }, isChanged) => {
-    if (watchers.has(serviceId)) {
-      if (checked.size === 0) clock.after(CHECKS_TOGETHER_MS, sendChecks);
-      checked.add(serviceId);
-    }
-    if (isChanged && homes.size > 0) {
-      if (changed.size === 0) clock.after(CHANGES_TOGETHER_MS, sendChanges);
-      changed.add(serviceId);
-    }
-  });
+  }
 
-  const begin = (stream: Stream, after: number | null) => {
+  #sendChanges() {
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    this.#sendTo(this.#homes, (language) => this.#homeUpdate(language, ids));
+  }
+
+  #begin(stream: Stream, after: number | null) {
     const { serviceIds, language, response } = stream;
-    send(response, `: what changes on this page\nid: ${changes.position()}\n\n`);
+    send(response, `: what changes on this page\nid: ${this.#changes.position()}\n\n`);
     if (serviceIds === null) {
-      const ids = after === null ? null : changes.changedSince(after);
+      const ids = after === null ? null : this.#changes.changedSince(after);
       if (ids === null || ids.length > 0)
         send(
           response,
-          beginningOf(ids?.join() ?? 'all', stream, () => homeUpdate(language, ids)),
+          this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, ids)),
         );
     } else {
-      const ids = [...serviceIds].filter((id) => after === null || changes.checkedAt(id) > after);
+      const ids = [...serviceIds].filter((id) => after === null || this.#changes.checkedAt(id) > after);
       if (ids.length > 0)
         send(
           response,
-          formatUpdate(joinUpdates(ids.flatMap((id) => updatesOf(id, language))), changes.position()),
+          formatUpdate(
+            joinUpdates(ids.flatMap((id) => this.#updatesOf(id, language))),
+            this.#changes.position(),
+          ),
         );
     }
     send(
       response,
-      beginningOf('monitor', stream, () => monitorUpdate(language)),
+      this.#beginningOf('monitor', stream, () => this.#monitorUpdate(language)),
     );
-  };
+  }
 
-  const startMonitorUpdates = () => {
-    let wasOnline = isOnline();
-    let sentAt = clock.monotonic();
-    return clock.every(PROBER_POLL_MS, () => {
-      const online = isOnline();
-      if (online === wasOnline && clock.monotonic() - sentAt < MONITOR_MS) return;
+  #startMonitorUpdates() {
+    let wasOnline = this.#isOnline();
+    let sentAt = this.#clock.monotonic();
+    return this.#clock.every(PROBER_POLL_MS, () => {
+      const online = this.#isOnline();
+      if (online === wasOnline && this.#clock.monotonic() - sentAt < MONITOR_MS) return;
       wasOnline = online;
-      sentAt = clock.monotonic();
-      sendTo(streams, monitorUpdate);
+      sentAt = this.#clock.monotonic();
+      this.#sendTo(this.#streams, this.#monitorUpdate);
     });
-  };
+  }
 
-  const add = (stream: Stream) => {
-    streams.add(stream);
-    if (stream.serviceIds === null) homes.add(stream);
-    for (const id of stream.serviceIds ?? []) getOrInsert(watchers, id, () => new Set()).add(stream);
-    stopMonitor ??= startMonitorUpdates();
+  #add(stream: Stream) {
+    this.#streams.add(stream);
+    if (stream.serviceIds === null) this.#homes.add(stream);
+    for (const id of stream.serviceIds ?? []) getOrInsert(this.#watchers, id, () => new Set()).add(stream);
+    this.#stopMonitor ??= this.#startMonitorUpdates();
     stream.response.once('close', () => {
-      streams.delete(stream);
-      homes.delete(stream);
+      this.#streams.delete(stream);
+      this.#homes.delete(stream);
       for (const id of stream.serviceIds ?? []) {
-        const others = watchers.get(id);
+        const others = this.#watchers.get(id);
         others?.delete(stream);
-        if (others?.size === 0) watchers.delete(id);
+        if (others?.size === 0) this.#watchers.delete(id);
       }
-      if (streams.size > 0) return;
-      stopMonitor?.();
-      stopMonitor = null;
+      if (this.#streams.size > 0) return;
+      this.#stopMonitor?.();
+      this.#stopMonitor = null;
     });
-  };
-
-  return {
-    get open(): number {
-      return open.size;
-    },
-    /** Ends all streams and refuses new ones. */
-    close(): void {
-      unwatch();
-      open.close();
-    },
-    route: {
-      path: '/live',
-      bucket: 'pages',
-      access: 'everyone',
-      handle(request) {
-        const { method, client, headers, query } = request;
-        const { of, after } = readParameters(query, QUERY);
-        const position = headers['last-event-id']?.toString() ?? after ?? '';
-        if (method === 'HEAD') return STREAM_HEAD;
-        if (open.of(client) >= LIVE_BOUNDS.perClient || open.size >= LIVE_BOUNDS.inAll)
-          throw retryLater(
-            'too_many_streams',
-            RETRY_AFTER_SECONDS,
-            'Too many pages are open; reload this one to see its present state.',
-          );
-        const serviceIds = of === undefined ? null : new Set(readPages(of, directory));
-        return open.open(client, (response) => {
-          const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
-          add(stream);
-          begin(stream, changes.read(position));
-        });
-      },
-    } satisfies Route,
-  };
+  }
 }
 
 function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>): number[] {

@@ -6,8 +6,8 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/clock.ts';
-import { joinCluster } from '../../../src/cluster/nodes.ts';
-import { createResultSender } from '../../../src/cluster/results/result-sender.ts';
+import { ClusterNodes } from '../../../src/cluster/nodes.ts';
+import { ResultSender } from '../../../src/cluster/results/result-sender.ts';
 import { holdShards } from '../../../src/cluster/shards/hold-shards.ts';
 import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
 import type { RuledResult } from '../../../src/domain/result.ts';
@@ -41,7 +41,7 @@ const name = `${region}-1`;
 let loaded = 0;
 let checksPerSecond = 0;
 
-const cluster = await joinCluster({
+const cluster = await ClusterNodes.join({
   ...redis,
   self: {
     name,
@@ -65,7 +65,7 @@ const cluster = await joinCluster({
 });
 cluster.begin();
 const registry = await openRegistryInProcess({ ...common, dataDir: '/nonexistent', postgresUrl });
-const sender = createResultSender({ ...redis, node: name, region, clockOffsetMs: cluster.clockOffsetMs });
+const sender = new ResultSender({ ...redis, node: name, region, clockOffsetMs: cluster.clockOffsetMs });
 const claimed = Promise.withResolvers<readonly number[]>();
 const shards: number[] = [];
 holdShards({

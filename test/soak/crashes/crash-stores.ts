@@ -10,7 +10,7 @@ import { silentLog } from '../../../src/log.ts';
 import { registryFile } from '../../../src/store/database/registry-file.ts';
 import type { Registry } from '../../../src/store/ports/registry.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
-import { createSampleEngine } from '../../../src/store/samples/sample-engine.ts';
+import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
 import { findLogDamage } from '../../../src/store/sqlite/log-damage.ts';
 import { rowsOf } from '../../store/influx-world.ts';
@@ -86,7 +86,7 @@ export const EMBEDDED: CrashStores = {
   async readSampleTimes(dataDir, services) {
     const database = openSamplesDatabase(dataDir);
     const retention = { rawRetentionMs: 90 * DAY_MS, rollupRetentionMs: 730 * DAY_MS };
-    const engine = createSampleEngine({ database, ...retention, now: Date.now });
+    const engine = new SampleEngine({ database, ...retention, now: Date.now });
     const timesOf = (id: number) => engine.newest(id, Number.MAX_SAFE_INTEGER).map(({ at }) => at);
     const times = new Map(services.map((id) => [id, timesOf(id)]));
     engine.close();

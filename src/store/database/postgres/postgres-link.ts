@@ -10,7 +10,7 @@ import { errorCodeOf } from '../../../error.ts';
 import { isSessionEnd, READ_ONLY } from './postgres-error.ts';
 import { type Connection, connectTo, findPrimary, readPosition } from './postgres-servers.ts';
 import { CHANNEL, type Runner, type WriteConnection } from './postgres-store.ts';
-import { createServerHistory } from './server-history.ts';
+import { createServerHistory, type ServerHistory } from './server-history.ts';
 
 /** Number of reading connections. */
 const READERS = 3;
@@ -38,8 +38,24 @@ export interface LinkOptions {
   readonly onLostCommits: (reason: Error) => void;
 }
 
-/** The connections. */
-export interface PostgresLink {
+/** The connections. A new link is not open yet. */
+export class PostgresLink {
+  readonly #url: string;
+  readonly #address: PostgresAddress;
+  readonly #clock: Pick<Clock, 'monotonic' | 'every' | 'after'>;
+  readonly #onNotice: (notice: string | null) => void;
+  readonly #onLostCommits: (reason: Error) => void;
+  readonly #history: ServerHistory;
+  #listener: Connection | null = null;
+  #opening: Promise<void> | null = null;
+  /** Why the last attempt to reach the server failed; null: it succeeded. */
+  #problem: unknown = null;
+  #serverUrl: string;
+  #isClosed = false;
+  #stopPings = (): void => {};
+  #cancelRetry = (): void => {};
+  readonly #writing: Slot;
+  readonly #reading: Slot[];
   readonly readers: Runner;
   /** Runs writes that commit by themselves, over the same connections; unlike a read, none is repeated. */
   readonly unordered: Runner;
@@ -49,147 +65,204 @@ export interface PostgresLink {
    */
   readonly urgent: Runner;
   readonly writer: WriteConnection;
-  /** Whether notifications of all commits of other processes are received at present. */
-  readonly isListening: boolean;
-  /** Resolves when the server is reached. Rejects with the driver's error. */
-  open(): Promise<void>;
   /** Records that the server confirmed a commit at this position of its log, bytes. */
-  noteCommit(position: number): void;
-  close(): Promise<void>;
-}
+  readonly noteCommit: (position: number) => void;
 
-/** Creates the link, which is not open yet. */
-export function createPostgresLink(options: LinkOptions): PostgresLink {
-  const { url, address, clock, onNotice, onLostCommits } = options;
-  const history = createServerHistory(address);
-  let listener: Connection | null = null;
-  let opening: Promise<void> | null = null;
-  /** Why the last attempt to reach the server failed; null: it succeeded. */
-  let problem: unknown = null;
-  let serverUrl = url;
-  let isClosed = false;
-  let stopPings = (): void => {};
-  let cancelRetry = (): void => {};
+  constructor(options: LinkOptions) {
+    const { url, address } = options;
+    this.#url = url;
+    this.#address = address;
+    this.#clock = options.clock;
+    this.#onNotice = options.onNotice;
+    this.#onLostCommits = options.onLostCommits;
+    this.#history = createServerHistory(address);
+    this.#serverUrl = url;
+    const writing = this.#slotOf(WRITE_TIMEOUT_MS);
+    this.#writing = writing;
+    this.#reading = Array.from({ length: READERS }, () => this.#slotOf(READ_TIMEOUT_MS));
+    this.readers = {
+      query: async (query) => {
+        for (let attempt = 1; ; attempt++) {
+          await this.open();
+          const slot = await this.#chooseReader();
+          try {
+            return await slot.run((client) => client.query(query));
+          } catch (error) {
+            // The session was just ended; a read can be repeated.
+            if (attempt > 1 || this.#problem !== null || !isSessionEnd(error)) throw error;
+          }
+        }
+      },
+    };
+    this.unordered = {
+      query: async (query) => {
+        await this.open();
+        return await (await this.#chooseReader()).run((client) => client.query(query));
+      },
+    };
+    this.urgent = {
+      query: async (query) => {
+        await this.open();
+        const used = this.#listener;
+        if (used === null) throw new Error('Connection terminated');
+        try {
+          return await used.client.query(query);
+        } catch (error) {
+          // A session keeps the read-only mode with which it began.
+          if (errorCodeOf(error) === READ_ONLY) this.#lose(used, null);
+          throw error;
+        }
+      },
+    };
+    this.writer = {
+      open: async () => {
+        await this.open();
+        return await writing.open();
+      },
+      get client() {
+        return writing.client;
+      },
+      drop: writing.drop,
+    };
+    this.noteCommit = this.#history.noteCommit;
+  }
 
-  const slotOf = (timeoutMs: number) =>
-    createSlot(() => connectTo(serverUrl, { pipeline: true, query_timeout: timeoutMs }));
-  const writing = slotOf(WRITE_TIMEOUT_MS);
-  const reading = Array.from({ length: READERS }, () => slotOf(READ_TIMEOUT_MS));
-  const dropAll = (): void => {
-    for (const slot of [writing, ...reading]) slot.drop();
-  };
+  /** Whether notifications of all commits of other processes are received at present. */
+  get isListening(): boolean {
+    return this.#listener !== null;
+  }
 
-  const find = async (): Promise<void> => {
-    const found = await findPrimary(url, address, {
+  /**
+   * Waits for the first search, or for one after a session was ended. In all other cases, queries are refused at once.
+   */
+  async open(): Promise<void> {
+    if (this.#isClosed) throw new Error('Connection terminated');
+    if (this.#listener !== null) return;
+    if (this.#problem !== null) throw this.#problem;
+    await this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelRetry();
+    this.#stopPings();
+    await this.#opening?.catch(() => {});
+    const last = this.#listener;
+    this.#listener = null;
+    await Promise.all([last?.end(), ...[this.#writing, ...this.#reading].map((slot) => slot.end())]);
+  }
+
+  #slotOf(timeoutMs: number) {
+    return createSlot(() => connectTo(this.#serverUrl, { pipeline: true, query_timeout: timeoutMs }));
+  }
+
+  #dropAll(): void {
+    for (const slot of [this.#writing, ...this.#reading]) slot.drop();
+  }
+
+  async #find(): Promise<void> {
+    const found = await findPrimary(this.#url, this.#address, {
       settings: { pipeline: true },
-      minTimeline: history.timeline,
+      minTimeline: this.#history.timeline,
     });
     const { client } = found;
     /** Behind the same address is another server. */
     let isOther = false;
     try {
       const position = await readPosition(client);
-      isOther = position.timeline !== history.timeline;
-      const lostCommits = history.meet(position);
-      if (lostCommits !== null) onLostCommits(lostCommits);
-      client.on('notification', ({ payload = '' }) => onNotice(payload));
+      isOther = position.timeline !== this.#history.timeline;
+      const lostCommits = this.#history.meet(position);
+      if (lostCommits !== null) this.#onLostCommits(lostCommits);
+      client.on('notification', ({ payload = '' }) => this.#onNotice(payload));
       await client.query(`LISTEN ${CHANNEL}`);
     } catch (error) {
       found.destroy();
       throw error;
     }
-    if (found.url !== serverUrl || isOther) dropAll();
-    serverUrl = found.url;
-    listener = found;
-    client.once('end', () => lose(found, null));
-    stopPings = watch(found);
-    onNotice(null);
-  };
+    if (found.url !== this.#serverUrl || isOther) this.#dropAll();
+    this.#serverUrl = found.url;
+    this.#listener = found;
+    client.once('end', () => this.#lose(found, null));
+    this.#stopPings = this.#watch(found);
+    this.#onNotice(null);
+  }
 
-  const open = (): Promise<void> => {
-    cancelRetry();
-    opening ??= find()
+  #open(): Promise<void> {
+    this.#cancelRetry();
+    this.#opening ??= this.#find()
       .then(
         () => {
-          problem = null;
+          this.#problem = null;
         },
         (error: unknown) => {
-          problem = error;
-          retryLater();
+          this.#problem = error;
+          this.#retryLater();
           throw error;
         },
       )
       .finally(() => {
-        opening = null;
+        this.#opening = null;
       });
-    return opening;
-  };
+    return this.#opening;
+  }
 
   /**
    * The connection is restored at once, and not by the next query, because commits of other processes must be received.
    */
-  const retryLater = (): void => {
-    if (!isClosed) cancelRetry = clock.after(RECONNECT_MS, () => void open().catch(() => {}));
-  };
+  #retryLater(): void {
+    if (!this.#isClosed)
+      this.#cancelRetry = this.#clock.after(RECONNECT_MS, () => void this.#open().catch(() => {}));
+  }
 
   /** `reason`: why the server itself is lost; null: only this connection to it. */
-  const lose = (lost: Connection, reason: Error | null): void => {
-    if (listener !== lost) return;
-    listener = null;
-    stopPings();
+  #lose(lost: Connection, reason: Error | null): void {
+    if (this.#listener !== lost) return;
+    this.#listener = null;
+    this.#stopPings();
     lost.destroy();
     if (reason !== null) {
-      problem = reason;
-      dropAll();
+      this.#problem = reason;
+      this.#dropAll();
     }
     // The search starts at once, since an administrator may have ended only this session.
-    if (!isClosed) open().catch(() => {});
-  };
+    if (!this.#isClosed) this.#open().catch(() => {});
+  }
 
   /** Pings the server every second, because a network that drops packets does not report the end of a connection. */
-  const watch = (watched: Connection): (() => void) => {
+  #watch(watched: Connection): () => void {
     let askedAtMs: number | null = null;
-    let lastTickMs = clock.monotonic();
-    return clock.every(PING_MS, () => {
-      const nowMs = clock.monotonic();
+    let lastTickMs = this.#clock.monotonic();
+    return this.#clock.every(PING_MS, () => {
+      const nowMs = this.#clock.monotonic();
       // A response may be unread because this thread was busy.
       const ownDelayMs = nowMs - lastTickMs - PING_MS;
       lastTickMs = nowMs;
       if (askedAtMs !== null) {
         if (ownDelayMs > PING_MS) askedAtMs = nowMs;
-        if (nowMs - askedAtMs >= SILENCE_MS) lose(watched, new Error('it does not answer'));
+        if (nowMs - askedAtMs >= SILENCE_MS) this.#lose(watched, new Error('it does not answer'));
         return;
       }
       askedAtMs = nowMs;
       readPosition(watched.client).then(
         (position) => {
           askedAtMs = null;
-          if (position.isStandby && address.needsPrimary) lose(watched, new Error('it is a standby now'));
-          else history.note(position);
+          if (position.isStandby && this.#address.needsPrimary)
+            this.#lose(watched, new Error('it is a standby now'));
+          else this.#history.note(position);
         },
         () => {},
       );
     });
-  };
-
-  /**
-   * Waits for the first search, or for one after a session was ended. In all other cases, queries are refused at once.
-   */
-  const reach = async (): Promise<void> => {
-    if (isClosed) throw new Error('Connection terminated');
-    if (listener !== null) return;
-    if (problem !== null) throw problem;
-    await open();
-  };
+  }
 
   /** The reading connection with the fewest queries in flight. */
-  const chooseReader = async (): Promise<Slot> => {
-    const byLoad = [...reading].sort((a, b) => a.inFlight - b.inFlight);
+  async #chooseReader(): Promise<Slot> {
+    const byLoad = [...this.#reading].sort((a, b) => a.inFlight - b.inFlight);
     const idle = byLoad.find((slot) => slot.client !== null && slot.inFlight === 0);
     if (idle !== undefined) return idle;
     const connected = byLoad.find((slot) => slot.client !== null);
     const unconnected = byLoad.find((slot) => slot.client === null);
-    if (unconnected === undefined) return connected ?? byLoad[0] ?? writing;
+    if (unconnected === undefined) return connected ?? byLoad[0] ?? this.#writing;
     const opening = unconnected.open();
     if (connected === undefined) {
       await opening;
@@ -198,70 +271,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     // To open one takes several round trips, and the server may have reached its limit of connections.
     opening.catch(() => {});
     return connected;
-  };
-
-  const close = async (): Promise<void> => {
-    isClosed = true;
-    cancelRetry();
-    stopPings();
-    await opening?.catch(() => {});
-    const last = listener;
-    listener = null;
-    await Promise.all([last?.end(), ...[writing, ...reading].map((slot) => slot.end())]);
-  };
-
-  return {
-    readers: {
-      async query(query) {
-        for (let attempt = 1; ; attempt++) {
-          await reach();
-          const slot = await chooseReader();
-          try {
-            return await slot.run((client) => client.query(query));
-          } catch (error) {
-            // The session was just ended; a read can be repeated.
-            if (attempt > 1 || problem !== null || !isSessionEnd(error)) throw error;
-          }
-        }
-      },
-    },
-    unordered: {
-      async query(query) {
-        await reach();
-        return await (await chooseReader()).run((client) => client.query(query));
-      },
-    },
-    urgent: {
-      async query(query) {
-        await reach();
-        const used = listener;
-        if (used === null) throw new Error('Connection terminated');
-        try {
-          return await used.client.query(query);
-        } catch (error) {
-          // A session keeps the read-only mode with which it began.
-          if (errorCodeOf(error) === READ_ONLY) lose(used, null);
-          throw error;
-        }
-      },
-    },
-    writer: {
-      async open() {
-        await reach();
-        return await writing.open();
-      },
-      get client() {
-        return writing.client;
-      },
-      drop: writing.drop,
-    },
-    get isListening() {
-      return listener !== null;
-    },
-    open: reach,
-    noteCommit: history.noteCommit,
-    close,
-  };
+  }
 }
 
 /** A slot for one connection, which is opened on demand. */

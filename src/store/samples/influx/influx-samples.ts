@@ -3,15 +3,21 @@
 import { atMostEvery } from '../../../async/at-most-every.ts';
 import { systemClock } from '../../../clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
-import type { Sample } from '../../../domain/sample.ts';
+import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
-import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
+import { type SupervisedThread, superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { Observations } from '../../ports/observations.ts';
-import { isSampleReadError, type SampleReadError, type SampleStore } from '../../ports/samples.ts';
+import {
+  isSampleReadError,
+  type SampleQuery,
+  type SampleReadError,
+  type SampleStore,
+  type SampleStoreStats,
+} from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
 import { createSampleBatcher } from '../sample-batcher.ts';
 import { createRegionNumbers } from '../series.ts';
-import { watchSampleThread } from '../silent-thread.ts';
+import { type ThreadSilence, watchSampleThread } from '../silent-thread.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import {
@@ -40,20 +46,6 @@ export interface InfluxSamplesOptions {
   readonly onEnd?: (reason: Error) => void;
 }
 
-/** The port, and the state of the server. */
-export interface InfluxSamples extends SampleStore {
-  /** Why the server lacks samples or cannot be queried, one line; null: neither. */
-  problem(): string | null;
-  /** How to fix that problem, one sentence; null: nothing to fix. */
-  advice(): string | null;
-  /** Time of the oldest sample in the spool, epoch milliseconds; null: there is none. */
-  missingSince(): number | null;
-  /** Points dropped since the start. */
-  lost(): number;
-  /** Writes transitions, incidents and heartbeats beside the samples. */
-  readonly observations: Observations;
-}
-
 const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
 const POLL_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
@@ -67,7 +59,7 @@ const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
 /** Opens the store. While the server is unavailable, samples wait in the spool. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
   const { settings, dataDir, spoolBytes = SPOOL_BYTES, retentionMs = RETENTION_MS } = options;
-  const { timeoutMs, labelsOf, log, onEnd } = options;
+  const { timeoutMs, log, onEnd } = options;
   const data: InfluxThreadData = { settings, dataDir, spoolBytes, retentionMs, timeoutMs };
   const thread = superviseStoreThread<InfluxMethods>({
     name: 'the InfluxDB thread',
@@ -76,149 +68,215 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     log,
     onEnd,
   });
-  const regions = createRegionNumbers([]);
-  const sentLabels = new Map<number, string>();
-  const first = await thread.call('state', []);
-  let state: InfluxState = { ...first, problem: null, unread: null, lost: 0, damagedSpool: null };
-  const adviceOf = (fault: InfluxFault | null): string | null =>
-    fault === null ? null : adviceFor(fault, settings);
+  return new InfluxSamples(options, thread, await thread.call('state', []));
+}
+
+/** The store, with the thread that it runs in. */
+export class InfluxSamples implements SampleStore {
+  readonly #thread: SupervisedThread<InfluxMethods>;
+  readonly #settings: InfluxSettings;
+  readonly #labelsOf: (serviceId: number) => Pick<ServiceLabels, 'slug' | 'category'> | null;
+  readonly #log: Log;
+  readonly #sentLabels = new Map<number, string>();
+  #state: InfluxState;
+  readonly #batcher: ReturnType<typeof createSampleBatcher>;
+  readonly #observed: ReturnType<typeof createSampleBatcher>;
+  #waiting = 0;
+  #dropped = 0;
+  readonly #mayLogDropped = atMostEvery(DROPPED_LOG_INTERVAL_MS, systemClock.monotonic);
+  readonly #dependencyLines = createDependencyLines();
+  readonly #silence: ThreadSilence;
+  // A thread that hangs would be asked once more each second, and answer all of it at its end.
+  readonly #polling: NodeJS.Timeout;
+  readonly append: (samples: readonly Sample[]) => Promise<void>;
+  /** Writes transitions, incidents and heartbeats beside the samples. */
+  readonly observations: Observations;
+
+  constructor(options: InfluxSamplesOptions, thread: SupervisedThread<InfluxMethods>, first: InfluxState) {
+    this.#thread = thread;
+    const { labelsOf, log, retentionMs = RETENTION_MS } = options;
+    this.#settings = options.settings;
+    this.#labelsOf = labelsOf;
+    this.#log = log;
+    const regions = createRegionNumbers([]);
+    this.#state = { ...first, problem: null, unread: null, lost: 0, damagedSpool: null };
+    this.#batcher = createSampleBatcher<Sample>(async (samples) => {
+      const packed = packSamples(samples, regions.numberOf);
+      const details = packDetails(samples);
+      const buffers = details === null ? [packed.buffer] : [packed.buffer, details.buffer];
+      const labels = this.#newLabels(samples);
+      this.#note(await thread.call('append', [packed, details, labels, regions.takeNew()], buffers));
+    });
+    this.#observed = createSampleBatcher<string>(async (lines) =>
+      this.#note(await thread.call('write', [lines])),
+    );
+    this.#silence = watchSampleThread(thread, log);
+    this.#polling = setInterval(() => {
+      if (this.#silence.problem() === null) void this.#poll();
+    }, POLL_MS);
+    this.#polling.unref();
+    this.#note(first);
+    this.append = this.#batcher.append;
+    this.observations = {
+      transition: (transition) => this.#observe([transitionLine(transition, labelsOf)]),
+      incident: (incident) =>
+        this.#observe(incidentLines(incident, labelsOf, systemClock.now() - retentionMs)),
+      heartbeat: (heartbeat) =>
+        this.#observe([heartbeatLine(heartbeat), ...this.#dependencyLines(heartbeat)]),
+    };
+  }
+
+  query(query: SampleQuery): Promise<Bucket[]> {
+    return this.#readAfter(() => this.#thread.call('query', [query]));
+  }
+
+  newest(serviceId: number, limit: number): Promise<Sample[]> {
+    return this.#readAfter(() => this.#thread.call('newest', [serviceId, limit]));
+  }
+
+  regionsOf(serviceId: number): Promise<string[]> {
+    return this.#readAfter(() => this.#thread.call('regionsOf', [serviceId]));
+  }
+
+  async flush(): Promise<void> {
+    await this.#flush();
+    this.#note(await this.#thread.call('flush', []));
+  }
+
+  stats(): SampleStoreStats {
+    return {
+      appended: this.#batcher.appended,
+      pending: this.#batcher.waiting + this.#waiting + this.#state.pending,
+      fileBytes: this.#state.spoolBytes,
+    };
+  }
+
+  /** Why the server lacks samples or cannot be queried, one line; null: neither. */
+  problem(): string | null {
+    return (
+      this.#silence.problem() ??
+      this.#state.problem ??
+      waitingText(this.#state.spooled) ??
+      this.#state.unread?.problem ??
+      (this.#state.damagedSpool === null ? null : `${DAMAGED_SPOOL}: ${this.#state.damagedSpool}`)
+    );
+  }
+
+  /** How to fix that problem, one sentence; null: nothing to fix. */
+  advice(): string | null {
+    return this.#silence.problem() === null
+      ? this.#adviceOf(this.#state.problem === null ? (this.#state.unread?.fault ?? null) : this.#state.fault)
+      : null;
+  }
+
+  /** Time of the oldest sample in the spool, epoch milliseconds; null: there is none. */
+  missingSince(): number | null {
+    return this.#state.missingSince;
+  }
+
+  /** Points dropped since the start. */
+  lost(): number {
+    return this.#state.lost + this.#dropped;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#polling);
+    this.#silence.end();
+    await this.#flush();
+    this.#note(await this.#thread.call('close', []));
+    await this.#thread.stop();
+  }
+
+  #adviceOf(fault: InfluxFault | null): string | null {
+    return fault === null ? null : adviceFor(fault, this.#settings);
+  }
 
   /** Awaits a query, and updates the state if that has changed whether the server can be queried. */
-  const read = async <T>(query: Promise<T>): Promise<T> => {
+  async #read<T>(query: Promise<T>): Promise<T> {
     try {
       return await query;
     } catch (error) {
-      if (isSampleReadError(error)) await poll();
+      if (isSampleReadError(error)) await this.#poll();
       throw error;
     } finally {
       // The query may have succeeded again.
-      if (state.unread !== null) await poll();
+      if (this.#state.unread !== null) await this.#poll();
     }
-  };
+  }
 
-  const note = (next: InfluxState): void => {
-    if (next.problem !== null && next.problem !== state.problem)
-      log.warn(
-        { problem: next.problem, advice: adviceOf(next.fault) },
+  #note(next: InfluxState): void {
+    if (next.problem !== null && next.problem !== this.#state.problem)
+      this.#log.warn(
+        { problem: next.problem, advice: this.#adviceOf(next.fault) },
         'InfluxDB accepts no samples; they are kept on disk',
       );
-    else if (next.problem === null && state.problem !== null) log.info({}, 'InfluxDB accepts samples again');
-    if (next.unread !== null && next.unread.problem !== state.unread?.problem)
-      log.warn(
-        { problem: next.unread.problem, advice: adviceOf(next.unread.fault) },
+    else if (next.problem === null && this.#state.problem !== null)
+      this.#log.info({}, 'InfluxDB accepts samples again');
+    if (next.unread !== null && next.unread.problem !== this.#state.unread?.problem)
+      this.#log.warn(
+        { problem: next.unread.problem, advice: this.#adviceOf(next.unread.fault) },
         'InfluxDB cannot be queried; histories are unavailable',
       );
-    else if (next.unread === null && state.unread !== null) log.info({}, 'InfluxDB can be queried again');
-    if (next.lost > state.lost)
-      log.error(
-        { points: next.lost - state.lost, lost: next.lost, refusal: next.refusal },
+    else if (next.unread === null && this.#state.unread !== null)
+      this.#log.info({}, 'InfluxDB can be queried again');
+    if (next.lost > this.#state.lost)
+      this.#log.error(
+        { points: next.lost - this.#state.lost, lost: next.lost, refusal: next.refusal },
         'points for InfluxDB were dropped',
       );
-    if (next.damagedSpool !== null && state.damagedSpool === null)
-      log.error({ kept: next.damagedSpool }, DAMAGED_SPOOL);
-    state = next;
-  };
+    if (next.damagedSpool !== null && this.#state.damagedSpool === null)
+      this.#log.error({ kept: next.damagedSpool }, DAMAGED_SPOOL);
+    this.#state = next;
+  }
 
-  const poll = (): Promise<void> => thread.call('state', []).then(note, () => {});
+  #poll(): Promise<void> {
+    return this.#thread.call('state', []).then(
+      (next) => this.#note(next),
+      () => {},
+    );
+  }
 
   /** Names that are new or changed since they were sent to the thread. */
-  const newLabels = (samples: readonly Sample[]): ServiceLabels[] =>
-    [...new Set(samples.map(({ serviceId }) => serviceId))].flatMap((serviceId) => {
-      const labels = labelsOf(serviceId);
+  #newLabels(samples: readonly Sample[]): ServiceLabels[] {
+    return [...new Set(samples.map(({ serviceId }) => serviceId))].flatMap((serviceId) => {
+      const labels = this.#labelsOf(serviceId);
       if (labels === null) return [];
       const { slug, category } = labels;
       const text = `${slug} ${category}`;
-      if (sentLabels.get(serviceId) === text) return [];
-      sentLabels.set(serviceId, text);
+      if (this.#sentLabels.get(serviceId) === text) return [];
+      this.#sentLabels.set(serviceId, text);
       return [{ serviceId, slug, category }];
     });
+  }
 
-  const batcher = createSampleBatcher<Sample>(async (samples) => {
-    const packed = packSamples(samples, regions.numberOf);
-    const details = packDetails(samples);
-    const buffers = details === null ? [packed.buffer] : [packed.buffer, details.buffer];
-    const labels = newLabels(samples);
-    note(await thread.call('append', [packed, details, labels, regions.takeNew()], buffers));
-  });
-  const observed = createSampleBatcher<string>(async (lines) => note(await thread.call('write', [lines])));
-  let waiting = 0;
-  let dropped = 0;
-  const mayLogDropped = atMostEvery(DROPPED_LOG_INTERVAL_MS, systemClock.monotonic);
-
-  const observe = (lines: readonly string[]): void => {
-    if (waiting + lines.length > MAX_WAITING) {
-      dropped += lines.length;
-      if (mayLogDropped())
-        log.error({ points: lines.length, lost: state.lost + dropped }, 'points for InfluxDB were dropped');
+  #observe(lines: readonly string[]): void {
+    if (this.#waiting + lines.length > MAX_WAITING) {
+      this.#dropped += lines.length;
+      if (this.#mayLogDropped())
+        this.#log.error(
+          { points: lines.length, lost: this.#state.lost + this.#dropped },
+          'points for InfluxDB were dropped',
+        );
       return;
     }
-    waiting += lines.length;
+    this.#waiting += lines.length;
     const taken = () => {
-      waiting -= lines.length;
+      this.#waiting -= lines.length;
     };
     // A rejection means that the thread has ended, which `onEnd` reports.
-    observed.append(lines).then(taken, taken);
-  };
-  const dependencyLines = createDependencyLines();
+    this.#observed.append(lines).then(taken, taken);
+  }
 
-  const flush = async (): Promise<void> => {
-    await Promise.all([batcher.flush(), observed.flush()]);
-  };
-
-  const silence = watchSampleThread(thread, log);
-  // A thread that hangs would be asked once more each second, and answer all of it at its end.
-  const polling = setInterval(() => {
-    if (silence.problem() === null) void poll();
-  }, POLL_MS);
-  polling.unref();
+  async #flush(): Promise<void> {
+    await Promise.all([this.#batcher.flush(), this.#observed.flush()]);
+  }
 
   /** Reads after all samples that were appended before. Throws {@link SampleReadError} while the thread hangs. */
-  const readAfter = async <T>(ask: () => Promise<T>): Promise<T> => {
-    silence.refuse();
-    await batcher.flush();
-    return await read(ask());
-  };
-
-  note(first);
-  return {
-    append: batcher.append,
-    observations: {
-      transition: (transition) => observe([transitionLine(transition, labelsOf)]),
-      incident: (incident) => observe(incidentLines(incident, labelsOf, systemClock.now() - retentionMs)),
-      heartbeat: (heartbeat) => observe([heartbeatLine(heartbeat), ...dependencyLines(heartbeat)]),
-    },
-    query: (query) => readAfter(() => thread.call('query', [query])),
-    newest: (serviceId, limit) => readAfter(() => thread.call('newest', [serviceId, limit])),
-    regionsOf: (serviceId) => readAfter(() => thread.call('regionsOf', [serviceId])),
-    async flush() {
-      await flush();
-      note(await thread.call('flush', []));
-    },
-    stats: () => ({
-      appended: batcher.appended,
-      pending: batcher.waiting + waiting + state.pending,
-      fileBytes: state.spoolBytes,
-    }),
-    problem: () =>
-      silence.problem() ??
-      state.problem ??
-      waitingText(state.spooled) ??
-      state.unread?.problem ??
-      (state.damagedSpool === null ? null : `${DAMAGED_SPOOL}: ${state.damagedSpool}`),
-    advice: () =>
-      silence.problem() === null
-        ? adviceOf(state.problem === null ? (state.unread?.fault ?? null) : state.fault)
-        : null,
-    missingSince: () => state.missingSince,
-    lost: () => state.lost + dropped,
-    async close() {
-      clearInterval(polling);
-      silence.end();
-      await flush();
-      note(await thread.call('close', []));
-      await thread.stop();
-    },
-  };
+  async #readAfter<T>(ask: () => Promise<T>): Promise<T> {
+    this.#silence.refuse();
+    await this.#batcher.flush();
+    return await this.#read(ask());
+  }
 }
 
 /** What `/readyz` says while the spool is being sent; null: it is empty. */

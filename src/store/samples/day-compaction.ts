@@ -1,0 +1,119 @@
+/** The compaction of days: blocks of one series and day, the summaries of days that are over, and the end of their retention. */
+import { DAY_MS } from '../../domain/durations.ts';
+import type { DayReader } from './day-reader.ts';
+import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series } from './encoding.ts';
+import { fillLevels } from './fill-levels.ts';
+import { freshDays } from './fresh-days.ts';
+import { firstKeptDay } from './kept-days.ts';
+import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
+import type { InSlices } from './slices.ts';
+import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
+
+/** The parts of an engine that its compaction uses; retention in milliseconds. */
+export interface DayCompactionOptions {
+  readonly database: SamplesDatabase;
+  readonly reader: DayReader;
+  readonly inSlices: InSlices;
+  readonly rawRetentionMs: number;
+  readonly rollupRetentionMs: number;
+  readonly now: () => number;
+}
+
+/** The compaction of one file. */
+export class DayCompaction {
+  readonly #database: SamplesDatabase;
+  readonly #reader: DayReader;
+  readonly #inSlices: InSlices;
+  readonly #options: DayCompactionOptions;
+  /** The day on which expired days were deleted last; null: not since the start. */
+  #expiredOn: number | null = null;
+  /** The first day, since 1970, that may have a block without a summary. */
+  #summarizedTo = 0;
+
+  constructor(options: DayCompactionOptions) {
+    this.#options = options;
+    this.#database = options.database;
+    this.#reader = options.reader;
+    this.#inSlices = options.inSlices;
+  }
+
+  /**
+   * Moves the samples of a series that are in no block into blocks, and summarizes its past days in the same transaction. A day that is not over
+   * has a summary if the wall clock was ahead; it is made again when the day is over.
+   */
+  compactSeries(number: number, buffered: Series | undefined): void {
+    const today = Math.floor(this.#options.now() / DAY_MS);
+    for (const [day, series] of freshDays(buffered, number, {
+      database: this.#database,
+      reader: this.#reader,
+      today,
+    })) {
+      const key = number * KEY_DAYS + day;
+      const old = this.#database.block(key);
+      const merged = mergeSeries(
+        (old === null ? null : this.#reader.block(key, old)) ?? EMPTY_SERIES,
+        series,
+      );
+      this.#database.putBlock(key, encodeBlock(merged));
+      if (day < today) this.#putSummaries(key, merged);
+      else {
+        this.#database.deleteSummaries(key);
+        this.#summarizedTo = Math.min(this.#summarizedTo, day);
+      }
+    }
+  }
+
+  /** Summarizes the blocks of days that are over, and were not when they were written. */
+  async summarizeDays(today: number): Promise<void> {
+    const from = this.#summarizedTo;
+    if (from >= today) return;
+    // A block that is written meanwhile may be of a day before.
+    this.#summarizedTo = today;
+    try {
+      await this.#inSlices(this.#database.series('blocks'), (number) => {
+        const first = number * KEY_DAYS;
+        for (const key of this.#database.unsummarized(first + from, first + today)) {
+          const block = this.#database.block(key);
+          const series = block === null ? null : this.#reader.block(key, block);
+          if (series !== null) this.#putSummaries(key, series);
+        }
+      });
+    } catch (error) {
+      this.#summarizedTo = Math.min(this.#summarizedTo, from);
+      throw error;
+    }
+  }
+
+  /** Deletes the days that are out of retention, once for each day, since it reads the keys of all summaries. */
+  async deleteExpired(today: number): Promise<void> {
+    if (today === this.#expiredOn) return;
+    const days = new Set<number>();
+    await this.#inSlices(this.#database.series('summaries'), (number) => {
+      const first = number * KEY_DAYS;
+      for (const key of this.#database.summarized(first, first + KEY_DAYS)) days.add(key - first);
+    });
+    // Days that are not over have no summary.
+    await this.#inSlices(this.#database.series('blocks'), (number) => {
+      const first = number * KEY_DAYS;
+      const newest = this.#database.newestBlock(first, first + KEY_DAYS - 1);
+      if (newest !== null) days.add(newest.key - first);
+    });
+    for (const [table, retentionMs] of [
+      ['blocks', this.#options.rawRetentionMs],
+      ['summaries', this.#options.rollupRetentionMs],
+    ] as const) {
+      const firstKept = firstKeptDay([...days], retentionMs, this.#options.now());
+      await this.#inSlices(this.#database.series(table), (number) =>
+        this.#database.deleteDays(table, number * KEY_DAYS, number * KEY_DAYS + firstKept),
+      );
+    }
+    // An earlier version that ran in between left levels unknown.
+    await fillLevels(this.#database, this.#inSlices);
+    this.#expiredOn = today;
+  }
+
+  #putSummaries(key: number, series: Series): void {
+    const hours = summarizeHours(series);
+    this.#database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
+  }
+}
