@@ -58,6 +58,12 @@ export function buildCommands(): Command {
     .option('--check-config', 'print every problem of the configuration and end')
     .action(act(async () => (await import('./start.ts')).start));
 
+  for (const addGroup of GROUPS) addGroup(program);
+  exitByStatus(program);
+  return program;
+}
+
+function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys');
   addForAccount(keys, 'create', 'create a key and print it once', OWNER)
     .requiredOption('--name <name>', 'what the key is for')
@@ -74,7 +80,9 @@ export function buildCommands(): Command {
   add(keys, 'revoke', 'revoke a key; requests with it are refused within a second')
     .argument('<id>', 'number of the key, from "upbeat keys list"', readId)
     .action(act(async () => (await import('./keys.ts')).endKey));
+}
 
+function addAccounts(program: Command): void {
   const accounts = program.command('accounts').description('accounts that own keys, services and pages');
   addSearch(
     addJson(accounts, 'list', 'list accounts with their numbers and members'),
@@ -103,7 +111,10 @@ export function buildCommands(): Command {
     .argument('<name>', 'display name of the person, or the name they sign in with')
     .option('--person <id>', 'number of the person, if several have this name', readId)
     .action(act(async () => (await import('./setup-links.ts')).printResetLink));
+}
 
+/** What an account owns, as files. */
+function addContent(program: Command): void {
   addForAccount(
     program,
     'apply',
@@ -122,7 +133,9 @@ export function buildCommands(): Command {
     'print the content of an account as a file that apply reads',
     'name of the account',
   ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
+}
 
+function addServices(program: Command): void {
   const services = program.command('services').description('services');
   addSearch(addJson(services, 'list', 'list services with their last known status'), 'slug, name or domain')
     .addOption(filterOption('status', SERVICE_STATUSES))
@@ -173,7 +186,9 @@ export function buildCommands(): Command {
   addJson(services, 'verify', 'check every catalogue service once and list those that need attention').action(
     act(async () => (await import('./verify.ts')).verifyCatalogue),
   );
+}
 
+function addPages(program: Command): void {
   const pages = program.command('pages').description('status pages of accounts');
   addSearch(
     addJson(pages, 'list', 'list status pages with their addresses'),
@@ -201,7 +216,10 @@ export function buildCommands(): Command {
   add(pages, 'remove', 'remove a status page')
     .argument('<slug>')
     .action(act(async () => (await import('./pages.ts')).endPage));
+}
 
+/** Channels and the rules that refer to them. */
+function addChannels(program: Command): void {
   const channels = program.command('channels').description('channels through which accounts are notified');
   addSearch(
     addForAccount(channels, 'list', 'list channels, without their secrets', 'account that owns them'),
@@ -235,7 +253,9 @@ export function buildCommands(): Command {
   addSearch(addForAccount(rules, 'list', 'list rules', 'account that owns them'), 'their name').action(
     act(async () => (await import('./channels.ts')).listRules),
   );
+}
 
+function addMaintenances(program: Command): void {
   const maintenances = program.command('maintenances').description('maintenance that accounts announce');
   addSearch(addForAccount(maintenances, 'list', 'list maintenance', 'account that announced it'), 'its title')
     .addOption(filterOption('state', ['planned', 'running', 'over']))
@@ -259,7 +279,9 @@ export function buildCommands(): Command {
   addForAccount(maintenances, 'remove', 'withdraw maintenance with all its occurrences', 'its account')
     .argument('<id>', 'from "upbeat maintenances list"')
     .action(act(async () => (await import('./posts.ts')).removeMaintenance));
+}
 
+function addIncidents(program: Command): void {
   const incidents = program.command('incidents').description('incidents that accounts write');
   addSearch(
     addForAccount(incidents, 'list', 'list incidents of an account', 'account that wrote them'),
@@ -283,7 +305,10 @@ export function buildCommands(): Command {
     .argument('<id>', 'from "upbeat incidents list"')
     .requiredOption('--text <markdown>', 'how it ended')
     .action(act(async () => (await import('./posts.ts')).resolveIncident));
+}
 
+/** The cluster and the stores. */
+function addStores(program: Command): void {
   addJson(program, 'nodes', 'list the live nodes of the cluster and what they do').action(
     act(async () => (await import('./nodes.ts')).listNodes),
   );
@@ -304,7 +329,9 @@ export function buildCommands(): Command {
     .argument('<folder>', 'a folder that "upbeat backup" made')
     .option('--replace', 'move the installation that is in the data directory to a folder beside it')
     .action(act(async () => (await import('./backup.ts')).restoreBackup));
+}
 
+function addSecrets(program: Command): void {
   const secrets = program.command('secrets').description('secrets of webhooks and credentials of checks');
   add(
     secrets,
@@ -319,7 +346,10 @@ export function buildCommands(): Command {
     'checks-key',
     'print the key of the credentials of checks, for nodes that only make checks',
   ).action(act(async () => (await import('./keys.ts')).printChecksKey));
+}
 
+/** Checks that an operator makes by hand. */
+function addProbing(program: Command): void {
   addJson(program, 'probe', 'check a service once, now, and print the timing of each phase')
     .argument('<domain>')
     .addOption(
@@ -334,10 +364,22 @@ export function buildCommands(): Command {
       'create what PostgreSQL (database, tables) and InfluxDB (database and retention, or bucket and mapping) lack; what exists stays unchanged',
     )
     .action(act(async () => (await import('./doctor.ts')).examine));
-
-  exitByStatus(program);
-  return program;
 }
+
+/** In the order of the list that `--help` prints. */
+const GROUPS = [
+  addKeys,
+  addAccounts,
+  addContent,
+  addServices,
+  addPages,
+  addChannels,
+  addMaintenances,
+  addIncidents,
+  addStores,
+  addSecrets,
+  addProbing,
+];
 
 /** Help and version end with status 0, wrong usage with 2. */
 function exitByStatus(command: Command): void {
