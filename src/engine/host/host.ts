@@ -6,7 +6,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
@@ -51,117 +51,217 @@ const LONG_ATTEMPT_MS = 5_000;
 /** An actor gets few messages at a time; more than this number shows a bug. */
 const MAILBOX_LIMIT = 16;
 
-/** Runs a host until it is stopped. Rejects with the first own fault. */
-export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): Promise<void> {
-  const { epoch, port, settings } = task;
-  const loopTicks = new Int32Array(task.loopTicks);
-  const slots = createSlots(settings.concurrency, task.inFlight);
-  const schedule = createCheckSchedule(clock, TICK_MS / SCHEDULE_TICKS, settings.concurrency);
-  const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
-  const startDelays = createStartDelays();
-  const pacer = createStartPacer(TICK_MS);
-  const mayStart = readStartPermit(task.startPermit);
-  const aborting = new AbortController();
-  const finished = Promise.withResolvers<void>();
-  let outgoing: CheckResult[] = [];
-  let checksDone = 0;
-  let postponed = 0;
+/** The host of a thread. */
+class ProbeHost {
+  readonly #runAttempt: RunAttempt;
+  readonly #clock: Clock;
+  readonly #epoch: number;
+  readonly #port: HostTask['port'];
+  readonly #settings: HostTask['settings'];
+  readonly #loopTicks: Int32Array;
+  readonly #slots: ReturnType<typeof createSlots>;
+  readonly #schedule: ReturnType<typeof createCheckSchedule>;
+  readonly #loopDelay: ReturnType<typeof createLoopDelay>;
+  readonly #startDelays = createStartDelays();
+  readonly #pacer = createStartPacer(TICK_MS);
+  readonly #mayStart: () => boolean;
+  readonly #aborting = new AbortController();
+  /** Resolves when the host has stopped; rejects with the first own fault. */
+  readonly finished: Promise<void>;
+  readonly #end = Promise.withResolvers<void>();
+  #outgoing: CheckResult[] = [];
+  #checksDone = 0;
+  #postponed = 0;
   /** No attempt is started any more. */
-  let stopping = false;
-  let pumping = false;
+  #stopping = false;
+  #pumping = false;
   /** The lane of the check that begins. */
-  let beginning: Lane | null = null;
-  let phaseShiftMs = 0;
-  let lastDoubtAt = Number.NEGATIVE_INFINITY;
-  let lastDelayAt = Number.NEGATIVE_INFINITY;
-
-  const clockOffset = () => clock.now() - clock.monotonic();
-  const lateness = () => loopDelay.present(clock.monotonic());
-  const totalDelay = () => loopDelay.total(clock.monotonic());
-
-  const post = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
-
+  #beginning: Lane | null = null;
+  #phaseShiftMs = 0;
+  #lastDoubtAt = Number.NEGATIVE_INFINITY;
+  #lastDelayAt = Number.NEGATIVE_INFINITY;
   /** Sends the results of the last moment; null: there are none. */
-  let cancelFlush: (() => void) | null = null;
-  const flush = () => {
-    cancelFlush?.();
-    cancelFlush = null;
-    if (outgoing.length === 0) return;
-    const packed = packResults(outgoing);
-    outgoing = [];
-    post({ type: 'results', epoch, packed }, [packed.numbers.buffer]);
+  #cancelFlush: (() => void) | null = null;
+  readonly #actors: ReturnType<typeof createActorGroup<ProbeState, ProbeMessage, ProbeEffect>>;
+  /** Checks that became due between two ticks. */
+  #cameBetween = 0;
+  #cancelBetween: (() => void) | null = null;
+  readonly #ticker: ReturnType<typeof startTicker>;
+  readonly #cancelReports: Cancel;
+
+  constructor(task: HostTask, runAttempt: RunAttempt, clock: Clock) {
+    this.finished = this.#end.promise;
+    this.#runAttempt = runAttempt;
+    this.#clock = clock;
+    const { epoch, port, settings } = task;
+    this.#epoch = epoch;
+    this.#port = port;
+    this.#settings = settings;
+    this.#loopTicks = new Int32Array(task.loopTicks);
+    this.#slots = createSlots(settings.concurrency, task.inFlight);
+    this.#schedule = createCheckSchedule(clock, TICK_MS / SCHEDULE_TICKS, settings.concurrency);
+    this.#loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
+    this.#mayStart = readStartPermit(task.startPermit);
+    this.#actors = createActorGroup<ProbeState, ProbeMessage, ProbeEffect>({
+      handle: createProbeHandler({ ...settings, phaseShiftMs: () => this.#phaseShiftMs }),
+      perform: (serviceId, effect) => this.#perform(serviceId, effect),
+      mailboxLimit: MAILBOX_LIMIT,
+      overflow: 'reject',
+      states: new ProbeStates(),
+    });
+    port.on('message', (message: ToHost) => this.#receive(message));
+    this.#ticker = startTicker({
+      clock,
+      tickMs: TICK_MS,
+      onTick: (leftOut) => this.#tick(leftOut),
+      // The lateness of ticks is measured while attempts are in flight.
+      emptyAhead: () => (this.#slots.busy > 0 || this.#schedule.waiting > 0 ? 0 : this.#emptyTicksAhead()),
+      onPlan: this.#loopDelay.expect,
+    });
+    this.#cancelReports = clock.every(REPORT_MS, () => this.#report());
+    this.#post({ type: 'ready', epoch, threadId });
+  }
+
+  readonly #lateness = () => this.#loopDelay.present(this.#clock.monotonic());
+
+  readonly #totalDelay = () => this.#loopDelay.total(this.#clock.monotonic());
+
+  readonly #flush = () => {
+    this.#cancelFlush?.();
+    this.#cancelFlush = null;
+    if (this.#outgoing.length === 0) return;
+    const packed = packResults(this.#outgoing);
+    this.#outgoing = [];
+    this.#post({ type: 'results', epoch: this.#epoch, packed }, [packed.numbers.buffer]);
   };
 
-  const perform = (serviceId: number, effect: ProbeEffect) => {
+  readonly #reportDelay = () => {
+    const now = this.#clock.monotonic();
+    if (now - this.#lastDelayAt < DOUBT_PAUSE_MS) return;
+    this.#lastDelayAt = now;
+    this.#post({ type: 'delay', epoch: this.#epoch });
+  };
+
+  readonly #begin = (serviceId: number, lateMs: number | null, lane: Lane) => {
+    if (lateMs !== null) this.#startDelays.note(lateMs);
+    this.#beginning = lane;
+    this.#send(serviceId, { type: 'due' });
+    this.#beginning = null;
+  };
+
+  readonly #pumpAgain = () => {
+    this.#pumping = false;
+    this.#pump();
+  };
+
+  readonly #turnBetween = () => {
+    this.#cameBetween += this.#schedule.turn();
+    this.#pump();
+  };
+
+  #receive(message: ToHost) {
+    this.#ticker.wake();
+    switch (message.type) {
+      case 'assign':
+        this.#assign(message);
+        return this.#post({ type: 'assigned', epoch: this.#epoch });
+      case 'remove':
+        for (const serviceId of message.serviceIds) this.#remove(serviceId);
+        return;
+      case 'recheck':
+        return this.#recheck(message.serviceIds, message.spreadMs);
+      case 'shift':
+        this.#phaseShiftMs = message.phaseShiftMs;
+        return;
+      case 'stop':
+        this.#stopping = true;
+        return this.#finishIfIdle();
+    }
+  }
+
+  #tick(leftOut: number): void {
+    this.#loopDelay.note(this.#clock.monotonic());
+    Atomics.add(this.#loopTicks, 0, 1);
+    for (let empty = 0; empty < leftOut; empty++) this.#pacer.note(0);
+    this.#pacer.note(this.#schedule.turn() + this.#cameBetween);
+    this.#cameBetween = 0;
+    this.#pump();
+    // With few checks, it is worth more that the thread sleeps than that a check starts some milliseconds earlier.
+    if (this.#pacer.isBusy()) this.#cancelBetween = this.#clock.after(TICK_MS / 2, this.#turnBetween);
+  }
+
+  #clockOffset() {
+    return this.#clock.now() - this.#clock.monotonic();
+  }
+
+  #post(message: FromHost, transfer: ArrayBuffer[] = []) {
+    return this.#port.postMessage(message, transfer);
+  }
+
+  #perform(serviceId: number, effect: ProbeEffect) {
     switch (effect.type) {
       case 'attempt':
-        return attempt(serviceId, effect.target, effect.number);
+        return this.#attempt(serviceId, effect.target, effect.number);
       case 'wake':
-        return schedule.wake(serviceId, effect.at);
+        return this.#schedule.wake(serviceId, effect.at);
       case 'hasten':
-        return schedule.hasten(serviceId, effect.at);
+        return this.#schedule.hasten(serviceId, effect.at);
       case 'report':
-        checksDone++;
-        if (outgoing.push(effect.result) >= BATCH_RESULTS) flush();
-        else cancelFlush ??= clock.after(BATCH_MS, flush);
+        this.#checksDone++;
+        if (this.#outgoing.push(effect.result) >= BATCH_RESULTS) this.#flush();
+        else this.#cancelFlush ??= this.#clock.after(BATCH_MS, this.#flush);
         return;
       case 'doubt': {
-        const now = clock.monotonic();
-        if (now - lastDoubtAt < DOUBT_PAUSE_MS) return;
-        lastDoubtAt = now;
-        return post({ type: 'doubt', epoch, failedAt: effect.failedAt });
+        const now = this.#clock.monotonic();
+        if (now - this.#lastDoubtAt < DOUBT_PAUSE_MS) return;
+        this.#lastDoubtAt = now;
+        return this.#post({ type: 'doubt', epoch: this.#epoch, failedAt: effect.failedAt });
       }
     }
-  };
-  const actors = createActorGroup<ProbeState, ProbeMessage, ProbeEffect>({
-    handle: createProbeHandler({ ...settings, phaseShiftMs: () => phaseShiftMs }),
-    perform,
-    mailboxLimit: MAILBOX_LIMIT,
-    overflow: 'reject',
-    states: new ProbeStates(),
-  });
-  const send = (serviceId: number, message: ProbeMessage) => {
-    if (actors.send(serviceId, message) || actors.state(serviceId) === undefined) return;
-    finish(new Error(`the mailbox of service ${serviceId} is full`));
-  };
+  }
 
-  const reportDelay = () => {
-    const now = clock.monotonic();
-    if (now - lastDelayAt < DOUBT_PAUSE_MS) return;
-    lastDelayAt = now;
-    post({ type: 'delay', epoch });
-  };
+  #send(serviceId: number, message: ProbeMessage) {
+    if (this.#actors.send(serviceId, message) || this.#actors.state(serviceId) === undefined) return;
+    this.#finish(new Error(`the mailbox of service ${serviceId} is full`));
+  }
 
-  const attempt = (serviceId: number, target: CheckTarget, number: number) => {
-    const { timeoutMs, slowOverMs } = timingOf(target.check, settings);
-    const slot = slots.take(serviceId, Math.ceil((timeoutMs + OVERDUE_MS) / REPORT_MS));
-    const startedMs = clock.monotonic();
-    const lane = beginning;
-    if (lane !== null) schedule.hold(lane);
-    const startedOffset = clockOffset();
-    const startedAt = clock.now();
-    const options = { timeoutMs, number, slot, lateness, totalDelay, signal: aborting.signal };
-    const cancelDelay = clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), reportDelay);
+  #attempt(serviceId: number, target: CheckTarget, number: number) {
+    const { timeoutMs, slowOverMs } = timingOf(target.check, this.#settings);
+    const slot = this.#slots.take(serviceId, Math.ceil((timeoutMs + OVERDUE_MS) / REPORT_MS));
+    const startedMs = this.#clock.monotonic();
+    const lane = this.#beginning;
+    if (lane !== null) this.#schedule.hold(lane);
+    const startedOffset = this.#clockOffset();
+    const startedAt = this.#clock.now();
+    const options = {
+      timeoutMs,
+      number,
+      slot,
+      lateness: this.#lateness,
+      totalDelay: this.#totalDelay,
+      signal: this.#aborting.signal,
+    };
+    const cancelDelay = this.#clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), this.#reportDelay);
     const settle = (message: ProbeMessage) => {
       cancelDelay();
-      slots.free(slot);
-      if (lane !== null) schedule.release(lane);
-      send(serviceId, message);
-      if (!stopping) pump();
-      else if (!aborting.signal.aborted) finishIfIdle();
+      this.#slots.free(slot);
+      if (lane !== null) this.#schedule.release(lane);
+      this.#send(serviceId, message);
+      if (!this.#stopping) this.#pump();
+      else if (!this.#aborting.signal.aborted) this.#finishIfIdle();
     };
-    runAttempt(target, options).then(
+    this.#runAttempt(target, options).then(
       (made) => {
         const cause = made.failure?.cause;
         if (cause?.code === 'address_busy') {
-          postponed++;
-          return settle({ type: 'postponed', target, at: clock.now() + cause.waitMs });
+          this.#postponed++;
+          return settle({ type: 'postponed', target, at: this.#clock.now() + cause.waitMs });
         }
-        const endedMs = clock.monotonic();
-        const loopDelayMs = loopDelay.worst(startedMs, endedMs);
-        schedule.noteLength(serviceId, endedMs - startedMs - loopDelayMs >= LONG_ATTEMPT_MS);
+        const endedMs = this.#clock.monotonic();
+        const loopDelayMs = this.#loopDelay.worst(startedMs, endedMs);
+        this.#schedule.noteLength(serviceId, endedMs - startedMs - loopDelayMs >= LONG_ATTEMPT_MS);
         const spoilt = isSpoilt(made, loopDelayMs, slowOverMs);
-        const offset = clockOffset();
+        const offset = this.#clockOffset();
         const madeAt = moveWithClock(made.startedAt, offset - startedOffset);
         const moved = madeAt === made.startedAt ? made : { ...made, startedAt: madeAt };
         settle({
@@ -169,182 +269,139 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
           target,
           attempt: moved,
           spoilt,
-          now: clock.now(),
+          now: this.#clock.now(),
           clockOffset: offset,
           loopDelayMs,
         });
       },
       (error: unknown) => {
-        if (aborting.signal.aborted) return settle({ type: 'aborted', target });
+        if (this.#aborting.signal.aborted) return settle({ type: 'aborted', target });
         const { domain } = target;
-        post({ type: 'broken', epoch, found: { serviceId, domain, problem: problemOf(error) } });
-        settle({ type: 'broken', target, startedAt, now: clock.now() });
+        this.#post({
+          type: 'broken',
+          epoch: this.#epoch,
+          found: { serviceId, domain, problem: problemOf(error) },
+        });
+        settle({ type: 'broken', target, startedAt, now: this.#clock.now() });
       },
     );
-  };
-
-  const begin = (serviceId: number, lateMs: number | null, lane: Lane) => {
-    if (lateMs !== null) startDelays.note(lateMs);
-    beginning = lane;
-    send(serviceId, { type: 'due' });
-    beginning = null;
-  };
+  }
 
   /** Starts due checks, a few in each iteration of the event loop, while slots are free. */
-  const pump = () => {
-    if (pumping) return;
-    const starts = pacer.starts(schedule.waiting);
+  #pump() {
+    if (this.#pumping) return;
+    const starts = this.#pacer.starts(this.#schedule.waiting);
     for (let started = 0; started < starts; started++) {
-      if (stopping || !mayStart() || !schedule.take(slots.available, begin)) return;
+      if (this.#stopping || !this.#mayStart() || !this.#schedule.take(this.#slots.available, this.#begin))
+        return;
     }
-    pumping = true;
-    if (schedule.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
-    else setImmediate(pumpAgain);
-  };
-  const pumpAgain = () => {
-    pumping = false;
-    pump();
-  };
+    this.#pumping = true;
+    if (this.#schedule.waiting > MIN_STARTS) this.#clock.after(TURN_PAUSE_MS, this.#pumpAgain);
+    else setImmediate(this.#pumpAgain);
+  }
 
-  const assign = ({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) => {
-    const now = clock.now();
+  #assign({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) {
+    const now = this.#clock.now();
     const waits = new Map(notBefore);
     for (const target of unpackTargets(services)) {
       const { serviceId } = target;
-      const known = actors.state(serviceId);
+      const known = this.#actors.state(serviceId);
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
-        const { intervalMs } = timingOf(target.check, settings);
+        const { intervalMs } = timingOf(target.check, this.#settings);
         const due = firstDue(
           serviceId,
           target.lastCheckedAt,
           now,
           intervalMs,
           // A service that has a shorter interval of its own is first checked within it.
-          intervalMs === settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
-          shiftOf(phaseShiftMs, settings.intervalMs, intervalMs),
+          intervalMs === this.#settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
+          shiftOf(this.#phaseShiftMs, this.#settings.intervalMs, intervalMs),
         );
-        actors.add(serviceId, idleProbe(target, earliest));
-        schedule.add(serviceId, accountKey(target));
-        schedule.wake(serviceId, Math.max(due, earliest));
+        this.#actors.add(serviceId, idleProbe(target, earliest));
+        this.#schedule.add(serviceId, accountKey(target));
+        this.#schedule.wake(serviceId, Math.max(due, earliest));
       } else if (target.revision > known.target.revision) {
-        schedule.move(serviceId, accountKey(target));
-        send(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs), now });
+        this.#schedule.move(serviceId, accountKey(target));
+        this.#send(serviceId, {
+          type: 'defined',
+          target,
+          soonAt: now + sweepDelay(serviceId, spreadMs),
+          now,
+        });
       }
     }
-  };
+  }
 
-  const remove = (serviceId: number) => {
-    schedule.remove(serviceId);
-    actors.remove(serviceId);
-  };
+  #remove(serviceId: number) {
+    this.#schedule.remove(serviceId);
+    this.#actors.remove(serviceId);
+  }
 
-  const recheck = (serviceIds: readonly number[], spreadMs: number) => {
-    const now = clock.now();
+  #recheck(serviceIds: readonly number[], spreadMs: number) {
+    const now = this.#clock.now();
     for (const serviceId of serviceIds) {
       // After the prober was offline, when all attempts took long.
-      if (spreadMs > 0) schedule.noteLength(serviceId, false);
-      send(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
+      if (spreadMs > 0) this.#schedule.noteLength(serviceId, false);
+      this.#send(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
     }
-  };
+  }
 
-  const finishIfIdle = () => {
+  #finishIfIdle() {
     // Attempts in flight end first; a check between two attempts gives no verdict.
-    if (slots.busy === 0) finish(null);
-  };
+    if (this.#slots.busy === 0) this.#finish(null);
+  }
 
-  const finish = (error: Error | null) => {
-    stopping = true;
-    cancelTimers();
-    flush();
-    if (error === null) post({ type: 'stopped', epoch });
-    else aborting.abort(error);
-    port.close();
-    if (error === null) finished.resolve();
-    else finished.reject(error);
-  };
+  #finish(error: Error | null) {
+    this.#stopping = true;
+    this.#cancelTimers();
+    this.#flush();
+    if (error === null) this.#post({ type: 'stopped', epoch: this.#epoch });
+    else this.#aborting.abort(error);
+    this.#port.close();
+    if (error === null) this.#end.resolve();
+    else this.#end.reject(error);
+  }
 
-  port.on('message', (message: ToHost) => {
-    ticker.wake();
-    switch (message.type) {
-      case 'assign':
-        assign(message);
-        return post({ type: 'assigned', epoch });
-      case 'remove':
-        return message.serviceIds.forEach(remove);
-      case 'recheck':
-        return recheck(message.serviceIds, message.spreadMs);
-      case 'shift':
-        phaseShiftMs = message.phaseShiftMs;
-        return;
-      case 'stop':
-        stopping = true;
-        return finishIfIdle();
-    }
-  });
+  #emptyTicksAhead() {
+    return Math.floor(this.#schedule.emptyAhead(MAX_EMPTY_TICKS * SCHEDULE_TICKS) / SCHEDULE_TICKS);
+  }
 
-  const emptyTicksAhead = () =>
-    Math.floor(schedule.emptyAhead(MAX_EMPTY_TICKS * SCHEDULE_TICKS) / SCHEDULE_TICKS);
-
-  /** Checks that became due between two ticks. */
-  let cameBetween = 0;
-  let cancelBetween: (() => void) | null = null;
-  const turnBetween = () => {
-    cameBetween += schedule.turn();
-    pump();
-  };
-
-  const ticker = startTicker({
-    clock,
-    tickMs: TICK_MS,
-    onTick(leftOut) {
-      loopDelay.note(clock.monotonic());
-      Atomics.add(loopTicks, 0, 1);
-      for (let empty = 0; empty < leftOut; empty++) pacer.note(0);
-      pacer.note(schedule.turn() + cameBetween);
-      cameBetween = 0;
-      pump();
-      // With few checks, it is worth more that the thread sleeps than that a check starts some milliseconds earlier.
-      if (pacer.isBusy()) cancelBetween = clock.after(TICK_MS / 2, turnBetween);
-    },
-    // The lateness of ticks is measured while attempts are in flight.
-    emptyAhead: () => (slots.busy > 0 || schedule.waiting > 0 ? 0 : emptyTicksAhead()),
-    onPlan: loopDelay.expect,
-  });
-
-  const report = () => {
+  #report() {
     // Not process.memoryUsage(), which opens a file and throws while there are too many.
     const { used_heap_size: heapUsed, external_memory: external } = getHeapStatistics();
-    const now = clock.monotonic();
-    post({
+    const now = this.#clock.monotonic();
+    this.#post({
       type: 'report',
-      epoch,
+      epoch: this.#epoch,
       report: {
-        services: actors.size,
-        openChecks: slots.busy,
-        waiting: schedule.waiting,
-        shares: schedule.shares(),
-        postponed,
-        checksDone,
-        startDelayMs: startDelays.take(),
-        loopDelayMs: loopDelay.worst(now - REPORT_MS, now),
+        services: this.#actors.size,
+        openChecks: this.#slots.busy,
+        waiting: this.#schedule.waiting,
+        shares: this.#schedule.shares(),
+        postponed: this.#postponed,
+        checksDone: this.#checksDone,
+        startDelayMs: this.#startDelays.take(),
+        loopDelayMs: this.#loopDelay.worst(now - REPORT_MS, now),
         heapBytes: heapUsed,
         externalBytes: external,
       },
     });
-    const lost = slots.findOverdue();
-    if (lost !== null) finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
-  };
+    const lost = this.#slots.findOverdue();
+    if (lost !== null)
+      this.#finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
+  }
 
-  const cancelReports = clock.every(REPORT_MS, report);
-  const cancelTimers = () => {
-    ticker.stop();
-    cancelBetween?.();
-    cancelReports();
-  };
+  #cancelTimers() {
+    this.#ticker.stop();
+    this.#cancelBetween?.();
+    this.#cancelReports();
+  }
+}
 
-  post({ type: 'ready', epoch, threadId });
-  return finished.promise;
+/** Runs a host until it is stopped. Rejects with the first own fault. */
+export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): Promise<void> {
+  return new ProbeHost(task, runAttempt, clock).finished;
 }
 
 /** The account of a service in the queue. */
