@@ -25,7 +25,7 @@ export const DAY_KINDS = (['up', 'slow', 'down', 'suspect', 'none'] as const).ma
 }));
 
 /** The bars of a service, and its uptime without announced maintenance; null: there was none. */
-type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: number | null };
+export type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: number | null };
 
 /** Sources of the bars. */
 export interface UptimeBarSources {

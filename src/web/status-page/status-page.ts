@@ -1,10 +1,6 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
-import { DAY_MS } from '../../domain/durations.ts';
-import { type Incident, shortened } from '../../domain/incident/incident.ts';
-import { ownerIncidentId, readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
-import { fullName } from '../../domain/service.ts';
-import type { PictureUse } from '../../domain/status-page.ts';
+import { fullName, type Service } from '../../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError, prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
@@ -12,37 +8,27 @@ import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { time } from '../../language/phrase.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
-import { pageUrl, pathFor, placeOfPage, redirectToDomain } from '../../view/page-address.ts';
+import { pageUrl, pathFor, redirectToDomain } from '../../view/page-address.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
   findLockedPage,
-  findShownPage,
   INCIDENT_FILTERS,
   keepPrivate,
   type PageView,
   type PageViewSources,
   pageNotFound,
-  picturePart,
   readPageView,
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import {
-  groupByDay,
-  incidentPath,
-  inLanguage,
-  lookOf,
-  reportedBy,
-  stateWord,
-  webAddress,
-} from '../parts/incidents.ts';
-import { openGraphTags } from '../parts/open-graph.ts';
-import { cutTimeline, textsOf, viewPost, viewShortText } from '../parts/posts.ts';
+import { cutTimeline, textsOf, viewPost } from '../parts/posts.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import type { RenderPage, ViewSources } from '../parts/views.ts';
-import { brandStyle } from './brand-style.ts';
+import { metaOf, viewAnnounced, viewGroups, viewMaintenances } from './page-content.ts';
+import { brandRoute, pictureRoute } from './page-files.ts';
 import { framePage, postPart } from './page-frame.ts';
 import { describePage } from './page-headline.ts';
+import { findPost, viewIncidents } from './page-incidents.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
 
 /** Sources of these pages. */
@@ -59,10 +45,7 @@ export interface StatusPageViewSources
 const MAX_INCIDENTS_SHOWN = 10;
 /** Maximum number of running incidents on the first page; the filter shows the others. */
 const MAX_RUNNING_SHOWN = 50;
-/** How long a resolved incident of the owner is shown first, milliseconds. */
-const POSTED_FOR_MS = 7 * DAY_MS;
 const NAMED_IN_EMBED = 5;
-const YEAR_SECONDS = 31_536_000;
 const QUERY = {
   show: enumParameter(INCIDENT_FILTERS, 'Which incidents.', 'all'),
   service: Type.String({ default: '', description: 'Incidents of this service alone.' }),
@@ -71,210 +54,100 @@ const QUERY = {
 
 const SAID_QUERY = { offset: OFFSET_PARAMETER };
 
-/** The routes. */
+/** The routes of the pages. */
 export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
-  const { pages, directory, siteUrl } = sources;
-  const barsOf = createUptimeBars({ ...sources, registry: pages });
+  const views = new StatusPages(render, sources);
+  const shown = { bucket: 'pages', access: 'everyone' } as const;
+  return [
+    { ...shown, path: '/p/:slug', handle: (request) => views.showPage(request) },
+    unlockRoute(render, sources),
+    { ...shown, path: '/p/:slug/incidents/:id', handle: (request) => views.showPost(request) },
+    { ...shown, path: '/p/:slug/embed', handle: (request) => views.showEmbed(request) },
+    pictureRoute(sources, 'logo'),
+    pictureRoute(sources, 'favicon'),
+    brandRoute(sources),
+  ];
+}
 
-  const missing = ({ atDomain, headers }: HttpRequest, slug: string, language: ChosenLanguage) => {
-    if (!prefersPage(headers.accept)) throw pageNotFound(slug);
-    const { notFound, noPage } = language.texts.statusPage;
-    return render(
-      './status-page-missing',
-      { language, title: notFound, message: noPage(slug.slice(0, 100)), atDomain, home: siteUrl },
-      404,
-    );
-  };
+/** The views of owners' pages. */
+class StatusPages {
+  readonly #render: RenderPage;
+  readonly #sources: StatusPageViewSources;
+  readonly #barsOf: ReturnType<typeof createUptimeBars>;
 
-  /** The response about a page that the request may not see: the form for its password, or that there is none. */
-  const showUnread = async (request: HttpRequest, slug: string, language: ChosenLanguage) => {
-    const locked = await findLockedPage(request, sources);
-    if (locked === null) return missing(request, slug, language);
-    return redirectToDomain(request, siteUrl, locked) ?? showLocked(render, request, siteUrl, language);
-  };
+  constructor(render: RenderPage, sources: StatusPageViewSources) {
+    this.#render = render;
+    this.#sources = sources;
+    this.#barsOf = createUptimeBars({ ...sources, registry: sources.pages });
+  }
 
-  /** The common data of page and embed. */
-  const frame = (request: HttpRequest, look: PageView, language: ChosenLanguage) => ({
-    ...framePage(request, siteUrl, look.page, language),
-    headline: headlineOf(look, language),
-  });
-
-  const headlineOf = (
-    { verdict, services }: Pick<PageView, 'verdict' | 'services'>,
-    language: ChosenLanguage,
-  ) => {
-    const isLate = verdict.watched > 0 && services.every(({ service, stale }) => stale || service.paused);
-    return describePage(verdict, sources.readiness().prober.online && !isLate, language);
-  };
-
-  const showPage = async (request: HttpRequest): Promise<HttpResponse> => {
+  async showPage(request: HttpRequest): Promise<HttpResponse> {
+    const { samples, directory, siteUrl, changes } = this.#sources;
     const language = chooseLanguage(request);
-    const { formats, texts } = language;
-    const { show, service: only, offset } = readParameters(request.query, QUERY);
-    const slug = request.params.slug ?? '';
+    const { texts } = language;
+    const query = readParameters(request.query, QUERY);
     // The position is read first, so that a change during the reads is sent to the open page again.
-    const position = sources.changes.position();
-    const missingSince = sources.samples.missingSince?.() ?? null;
-    const look = await readPageView(request, sources);
-    if (look === null) return await showUnread(request, slug, language);
+    const position = changes.position();
+    const missingSince = samples.missingSince?.() ?? null;
+    const look = await readPageView(request, this.#sources);
+    if (look === null) return await this.#showUnread(request, request.params.slug ?? '', language);
     const redirect = redirectToDomain(request, siteUrl, look.page);
     if (redirect !== null) return redirect;
-    const { page } = look;
-    const ids = look.services.map(({ service }) => service.id);
-    const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
-    const serviceIds = chosen === null ? ids : [chosen.service.id];
-    // Running incidents precede all past ones, whenever they began.
-    const isSplit = show === 'all';
-    const [bars, running, found] = await Promise.all([
-      barsOf(ids),
-      isSplit && offset === 0
-        ? pages.incidentsOfServices({ serviceIds, running: true, limit: MAX_RUNNING_SHOWN, offset: 0 })
-        : [],
-      pages.incidentsOfServices({
-        serviceIds,
-        running: show === 'running',
-        // One more than is shown, to determine whether there are older ones.
-        limit: MAX_INCIDENTS_SHOWN + 1,
-        offset,
-      }),
+    const { page, services } = look;
+    const only = services.find(({ service }) => service.slug === query.service)?.service ?? null;
+    const ids = services.map(({ service }) => service.id);
+    const [bars, read] = await Promise.all([
+      this.#barsOf(ids),
+      this.#readIncidents(only === null ? ids : [only.id], query),
     ]);
-    const shown = found.slice(0, MAX_INCIDENTS_SHOWN);
-    const posts = look.posts.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - POSTED_FOR_MS);
-    const isPosted = ({ source, id }: Incident) =>
-      source === 'owner' && posts.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
-    const view = (incidents: readonly Incident[]) =>
-      incidents.flatMap((incident) => (isPosted(incident) ? [] : showIncident(incident, look, language)));
-    const open = view(running);
-    const viewed = await Promise.all(
-      posts.map((one) => {
-        const path = pathFor(request, page.slug, postPart(one));
-        return viewPost(one, look.at, language, path);
-      }),
-    );
-    const current = [
-      {
-        id: 'open',
-        heading: texts.statusPage.runningIncidents,
-        posts: viewed.filter(({ isOpen }) => isOpen),
-        incidents: open,
-      },
-      {
-        id: 'resolved',
-        heading: texts.statusPage.recentlyResolved,
-        posts: viewed.filter(({ isOpen }) => !isOpen),
-        incidents: [],
-      },
-    ].filter(({ posts, incidents }) => posts.length + incidents.length > 0);
-    const days = groupByDay(view(shown)).map(({ at, incidents }) => ({ day: formats.day(at), incidents }));
-    const link = (start: number) => {
-      const query = new URLSearchParams({
-        show,
-        service: chosen?.service.slug ?? '',
-        offset: String(start),
-      });
-      return `?${query}#incidents`;
-    };
-    const headline = headlineOf(look, language).text;
-    const shownPage = render('./status-page', {
-      ...frame(request, look, language),
+    const { current, days } = await viewIncidents(directory, read, look, request, language);
+    const frame = this.#frame(request, look, language);
+    const headline = frame.headline.text;
+    const shownPage = this.#render('./status-page', {
+      ...frame,
       canonical: page.domain === undefined ? null : pageUrl(siteUrl, page),
       title: `${page.title}: ${headline}`,
-      meta: openGraphTags(placeOfPage(siteUrl, page).origin, {
-        title: page.title,
-        description: page.text === '' ? headline : `${headline} ${page.text}`,
-        path: placeOfPage(siteUrl, page).path,
-        image:
-          page.logo === null
-            ? null
-            : {
-                path: placeOfPage(siteUrl, page, picturePart('logo', page.logo.mark)).path,
-                type: page.logo.type,
-                size: { width: page.logo.width, height: page.logo.height },
-                alt: page.title,
-                isLogo: true,
-              },
-      }),
+      meta: metaOf(siteUrl, look, headline),
       // A page without services has no updates.
       live:
         ids.length === 0
           ? null
-          : { of: look.services.map(({ service }) => directory.pageName(service)), at: position },
-      groups: look.groups
-        .filter(({ services }) => services.length > 0)
-        .map(({ name, services }) => ({
-          name,
-          services: services.map(({ service, standing, stale }) => {
-            const days = bars.get(service.id);
-            const ratio = days?.uptimeRatio ?? null;
-            const uptime = ratio === null ? null : formats.percent(ratio);
-            const without = days?.withoutMaintenance ?? null;
-            const other = without === null ? null : formats.percent(without);
-            return {
-              service,
-              name: fullName(service),
-              page: directory.pageName(service),
-              standing,
-              stale,
-              lines: days?.lines ?? [],
-              uptime,
-              without: other === null || other === uptime ? null : texts.page.withoutMaintenance(other),
-              knownDays: days?.knownDays ?? 0,
-            };
-          }),
-        })),
-      announced: await Promise.all(
-        look.announced.map(async ({ title, services, pages: named, occurrence, ...text }) => ({
-          title,
-          ...(await viewShortText(text)),
-          phase: occurrence.startsAt <= look.at ? 'running' : 'planned',
-          span: texts.page.from(time(occurrence.startsAt), time(occurrence.endsAt)),
-          names: named.includes(look.page.id)
-            ? []
-            : look.services
-                .filter(({ service }) => services.includes(service.id))
-                .map(({ service }) => fullName(service)),
-        })),
-      ),
+          : { of: services.map(({ service }) => directory.pageName(service)), at: position },
+      groups: viewGroups(directory, look, bars, language),
+      announced: await viewAnnounced(look, language),
       json: pathFor(request, page.slug, 'page.json'),
       subscribe: request.atDomain === true ? '/subscribe' : `/subscribe?page=${page.slug}`,
       calendar: pathFor(request, page.slug, 'calendar.ics'),
       webcal: pageUrl(siteUrl, page, 'calendar.ics').replace(/^https?/, 'webcal'),
-      maintenances: look.maintenances.flatMap((maintenance) => {
-        // Those of the owner are announced once for all services.
-        if (maintenance.ownerId !== undefined) return [];
-        const service = directory.byId(maintenance.serviceId);
-        if (service === null) return [];
-        const { startsAt, endsAt } = maintenance;
-        const span = texts.page.from(time(startsAt), endsAt === null ? null : time(endsAt));
-        const url = webAddress(maintenance.sourceUrl);
-        return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
-      }),
+      maintenances: viewMaintenances(directory, look, language),
       missing: missingSince === null ? null : texts.page.samplesMissing(time(missingSince)),
       current,
       days,
       // What is open stands above the services.
       listHeading:
-        show === 'all' && current[0]?.id === 'open' ? texts.statusPage.pastIncidents : texts.page.incidents,
+        query.show === 'all' && current[0]?.id === 'open'
+          ? texts.statusPage.pastIncidents
+          : texts.page.incidents,
       dayKinds: DAY_KINDS,
       filters: INCIDENT_FILTERS,
-      show,
-      only: chosen?.service.slug ?? '',
-      listed: look.services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
-      newer: offset === 0 ? null : link(Math.max(0, offset - MAX_INCIDENTS_SHOWN)),
-      older: found.length > MAX_INCIDENTS_SHOWN ? link(offset + MAX_INCIDENTS_SHOWN) : null,
+      show: query.show,
+      only: only?.slug ?? '',
+      listed: services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
+      ...pagesOf(query, only, read.hasOlder),
     });
     return keepPrivate(page, shownPage);
-  };
+  }
 
   /** The page of an incident that the owner has written, with all its texts. */
-  const showPost = async (request: HttpRequest): Promise<HttpResponse> => {
+  async showPost(request: HttpRequest): Promise<HttpResponse> {
+    const { siteUrl, pages } = this.#sources;
     const language = chooseLanguage(request);
     const { id = '', slug = '' } = request.params;
     const { offset } = readParameters(request.query, SAID_QUERY);
-    const look = await readPageView(request, sources);
-    if (look === null) return await showUnread(request, slug, language);
+    const look = await readPageView(request, this.#sources);
+    if (look === null) return await this.#showUnread(request, slug, language);
     const { page } = look;
-    const post = await findPost(look, id);
+    const post = await findPost(pages, look, id);
     if (post === null)
       throw new HttpError('incident_not_found', `${page.title} has no incident "${id.slice(0, 100)}".`);
     const part = postPart(post);
@@ -285,7 +158,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       textsOf(post, language).map((text) => ({ ...text, text: text.markdown })),
       offset,
     );
-    const answer = render('./status-page-incident', {
+    const answer = this.#render('./status-page-incident', {
       ...framePage(request, siteUrl, page, language),
       title: `${post.title}: ${page.title}`,
       canonical: pageUrl(siteUrl, page, part),
@@ -298,56 +171,22 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       rest: next === null ? null : `${path}?offset=${next}`,
     });
     return keepPrivate(page, answer);
-  };
+  }
 
-  const findPost = async ({ page, services }: PageView, id: string) => {
-    const post = await pages.findOwnerIncident(page.accountId, readOwnerIncidentId(id) ?? 0);
-    const isHere = (serviceId: number) => services.some(({ service }) => service.id === serviceId);
-    return post !== null && (post.pages.includes(page.id) || post.services.some(isHere)) ? post : null;
-  };
-
-  const showIncident = (incident: Incident, { at }: PageView, { texts, formats }: ChosenLanguage) => {
-    const service = directory.byId(incident.serviceId);
-    if (service === null) return [];
-    const translated = shortened(inLanguage(incident, { texts }));
-    const { startedAt, resolvedAt, updates } = translated;
-    const length = formats.length((resolvedAt ?? at) - startedAt);
-    const { lasting, from } = texts.statusPage;
-    return [
-      {
-        ...translated,
-        // The whole page is the owner's word.
-        reportedBy: incident.source === 'owner' ? null : reportedBy(incident, texts),
-        name: fullName(service),
-        page: directory.pageName(service),
-        path: incidentPath(directory.pageName(service), incident.id),
-        started: from(time(startedAt)),
-        lasted: resolvedAt === null ? lasting(length) : texts.page.lasted(length),
-        look: lookOf(incident),
-        state: stateWord(incident, { texts }),
-        updates: [...updates].reverse().map((update) => ({
-          ...update,
-          state: stateWord({ ...update, severity: incident.severity }, { texts }),
-          time: [time(update.at)],
-        })),
-      },
-    ];
-  };
-
-  const showEmbed = async (request: HttpRequest): Promise<HttpResponse> => {
+  async showEmbed(request: HttpRequest): Promise<HttpResponse> {
     // The embedding site chooses the language of the frame, which does not change the language of the reader's cookie.
     const language = { ...chooseLanguage(request), keep: false };
-    const look = await readPageView(request, sources);
+    const look = await readPageView(request, this.#sources);
     const theme = new URLSearchParams(request.query).get('theme');
     const shown =
       look === null
-        ? render(
+        ? this.#render(
             './status-page-embed',
             { language, title: language.texts.statusPage.notFound, page: null },
             404,
           )
-        : render('./status-page-embed', {
-            ...frame(request, look, language),
+        : this.#render('./status-page-embed', {
+            ...this.#frame(request, look, language),
             title: look.page.title,
             theme: theme === 'light' || theme === 'dark' ? theme : null,
             troubled: look.services
@@ -358,44 +197,71 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const { 'X-Frame-Options': _, ...headers } = shown.headers;
     const framed = { ...shown, headers: { ...headers, ...EMBED_HEADERS } };
     return look === null ? framed : keepPrivate(look.page, framed);
+  }
+
+  /** Reads the incidents of services. Running ones precede all past ones, whenever they began. */
+  async #readIncidents(serviceIds: readonly number[], { show, offset }: ListQuery) {
+    const { pages } = this.#sources;
+    const [running, found] = await Promise.all([
+      show === 'all' && offset === 0
+        ? pages.incidentsOfServices({ serviceIds, running: true, limit: MAX_RUNNING_SHOWN, offset: 0 })
+        : [],
+      pages.incidentsOfServices({
+        serviceIds,
+        running: show === 'running',
+        // One more than is shown, to determine whether there are older ones.
+        limit: MAX_INCIDENTS_SHOWN + 1,
+        offset,
+      }),
+    ]);
+    const shown = found.slice(0, MAX_INCIDENTS_SHOWN);
+    return { running, shown, hasOlder: found.length > MAX_INCIDENTS_SHOWN };
+  }
+
+  /** The common data of page and embed. */
+  #frame(request: HttpRequest, look: PageView, language: ChosenLanguage) {
+    const { verdict, services, page } = look;
+    const { siteUrl, readiness } = this.#sources;
+    const isLate = verdict.watched > 0 && services.every(({ service, stale }) => stale || service.paused);
+    return {
+      ...framePage(request, siteUrl, page, language),
+      headline: describePage(verdict, readiness().prober.online && !isLate, language),
+    };
+  }
+
+  /** The response about a page that the request may not see: the form for its password, or that there is none. */
+  async #showUnread(request: HttpRequest, slug: string, language: ChosenLanguage): Promise<HttpResponse> {
+    const { siteUrl } = this.#sources;
+    const locked = await findLockedPage(request, this.#sources);
+    if (locked !== null)
+      return (
+        redirectToDomain(request, siteUrl, locked) ?? showLocked(this.#render, request, siteUrl, language)
+      );
+    if (!prefersPage(request.headers.accept)) throw pageNotFound(slug);
+    const { notFound, noPage } = language.texts.statusPage;
+    const message = noPage(slug.slice(0, 100));
+    return this.#render(
+      './status-page-missing',
+      { language, title: notFound, message, atDomain: request.atDomain, home: siteUrl },
+      404,
+    );
+  }
+}
+
+/** The part of the incidents that a request asks for. */
+interface ListQuery {
+  readonly show: (typeof INCIDENT_FILTERS)[number];
+  readonly offset: number;
+}
+
+/** The links to newer and older incidents; null: there are none. */
+function pagesOf({ show, offset }: ListQuery, only: Service | null, hasOlder: boolean) {
+  const link = (start: number) => {
+    const query = new URLSearchParams({ show, service: only?.slug ?? '', offset: String(start) });
+    return `?${query}#incidents`;
   };
-
-  const pictureRoute = (use: PictureUse): Route => ({
-    path: `/p/:slug/${use}`,
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const { params, query } = request;
-      const page = await findShownPage(request, sources);
-      const picture = page === null ? null : await pages.findPicture(page.slug, use);
-      if (page === null || picture === null) throw pageNotFound(params.slug ?? '');
-      // A URL with the mark identifies one picture and is cached; a URL without the mark is not.
-      const isMarked = new URLSearchParams(query).get('v') === picture.mark;
-      const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
-      const headers = { 'Content-Type': picture.type, 'Cache-Control': age };
-      return keepPrivate(page, { status: 200, headers, body: picture.bytes, etag: `"${picture.mark}"` });
-    },
-  });
-
-  return [
-    { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
-    unlockRoute(render, sources),
-    { path: '/p/:slug/incidents/:id', bucket: 'pages', access: 'everyone', handle: showPost },
-    { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
-    pictureRoute('logo'),
-    pictureRoute('favicon'),
-    {
-      path: '/p/:slug/brand.css',
-      bucket: 'pages',
-      access: 'everyone',
-      async handle(request) {
-        const page = await findShownPage(request, sources);
-        if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');
-        const isMarked = new URLSearchParams(request.query).get('v') === page.colour.slice(1);
-        const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
-        const headers = { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': age };
-        return keepPrivate(page, { status: 200, headers, body: brandStyle(page.colour) });
-      },
-    },
-  ];
+  return {
+    newer: offset === 0 ? null : link(Math.max(0, offset - MAX_INCIDENTS_SHOWN)),
+    older: hasOlder ? link(offset + MAX_INCIDENTS_SHOWN) : null,
+  };
 }
