@@ -7,7 +7,7 @@ import type { CheckResult } from '../domain/result.ts';
 import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import { type CheckSpan, type ProberState, type Ruling, spanOf } from './connection-watch.ts';
-import { createControlWatch } from './control-watch.ts';
+import { ControlWatch } from './control-watch.ts';
 import { createMajorityWatch } from './majority-watch.ts';
 
 /** Options of the rule. */
@@ -51,7 +51,7 @@ export function createConnectivity(options: ConnectivityOptions) {
   const { clock, log, slowOverMs, controlTargets, queryControlTargets: ask, fleetSize, onChange } = options;
   const watch =
     controlTargets > 0
-      ? createControlWatch({ clock, log, onChange, controlTargets, ask })
+      ? new ControlWatch({ clock, log, onChange, controlTargets, ask })
       : createMajorityWatch({ clock, log, onChange, fleetSize });
   const { outages } = watch;
   let held: HeldResult[] = [];
@@ -134,12 +134,12 @@ export function createConnectivity(options: ConnectivityOptions) {
       dropHeld(serviceId);
     },
     /** An attempt failed at `failedAt`, monotonic milliseconds, without an HTTP response. */
-    doubt: watch.doubt,
+    doubt: (failedAt: number): void => watch.doubt(failedAt),
     /** The same with `failedAt` in epoch milliseconds. */
     noteDoubt: (failedAt: number): void =>
       watch.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt)),
     /** An attempt has been waiting for its response for so long that it may become slow, now. */
-    noteDelay: watch.noteDelay,
+    noteDelay: (): void => watch.noteDelay(),
     /** Whether a heartbeat that is missed now counts against its service. */
     trustsMissedHeartbeat: (): boolean => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
@@ -149,6 +149,6 @@ export function createConnectivity(options: ConnectivityOptions) {
       const { isOpen, since: offlineSince, reason } = outages;
       return { online: !isOpen, offlineSince, reason, heldResults: held.length, suspectCount };
     },
-    stop: watch.stop,
+    stop: (): void => watch.stop(),
   };
 }

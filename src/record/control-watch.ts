@@ -2,10 +2,14 @@
 import { createBackoff } from '../async/retry.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import {
+  type CheckSpan,
   type ConnectionWatch,
   type ConnectionWatchOptions,
   createOutageLog,
   createSpanLog,
+  type OutageLog,
+  type Ruling,
+  type SpanLog,
 } from './connection-watch.ts';
 
 /** One query serves all failures of the same 2 s (decisions). */
@@ -36,151 +40,179 @@ export interface ControlWatchOptions extends ConnectionWatchOptions {
 }
 
 /**
+ * `planned`: a query starts when its timer fires. `asking`: a query is in flight, and the next one waits for its end.
+ * `stopped`: no query is started any more, and answers are ignored.
+ */
+type WatchState = 'resting' | 'planned' | 'asking' | 'stopped';
+
+/**
  * Watches the connection by queries. The prober is offline from the first query without a response until a control
  * target responds. An outage that is too short to fail an attempt still delays it, so a delayed attempt also causes a
  * query. If the response to that query is as late, or only a later query gets one, the prober's connection caused the
  * delay.
  */
-export function createControlWatch(options: ControlWatchOptions): ConnectionWatch {
-  const { clock, log, ask, onChange, controlTargets } = options;
-  const outages = createOutageLog(
-    clock,
-    log,
-    controlTargets === 1
-      ? 'the control target does not answer'
-      : `none of the ${controlTargets} control targets answers`,
-  );
+export class ControlWatch implements ConnectionWatch {
+  readonly #clock: ControlWatchOptions['clock'];
+  readonly #log: ControlWatchOptions['log'];
+  readonly #ask: () => Promise<boolean>;
+  readonly #onChange: ControlWatchOptions['onChange'];
   /** Spans in which responses to queries were late. */
-  const delays = createSpanLog(clock);
-  const backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
-  let stopped = false;
-  let cancelTimer = (): void => {};
-  let planned = false;
-  /** Start of the query in flight; null: there is none. */
-  let inFlightAt: number | null = null;
-  let lastQueryAt = Number.NEGATIVE_INFINITY;
+  readonly #delays: SpanLog;
+  readonly #backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
+  #state: WatchState = 'resting';
+  #cancelTimer = (): void => {};
+  #lastQueryAt = Number.NEGATIVE_INFINITY;
   /** Start of the newest query that was answered. */
-  let goodAt = Number.NEGATIVE_INFINITY;
+  #goodAt = Number.NEGATIVE_INFINITY;
   /** A query that starts at this time or later must be answered. */
-  let wantedAt = Number.NEGATIVE_INFINITY;
+  #wantedAt = Number.NEGATIVE_INFINITY;
   /** Time of the first failed or delayed attempt since the newest good answer: an outage may have begun then. */
-  let firstDoubtAt = Number.POSITIVE_INFINITY;
+  #firstDoubtAt = Number.POSITIVE_INFINITY;
   /** How long the first response to a query usually takes, milliseconds; null: not known yet. */
-  let usualMs: number | null = null;
+  #usualMs: number | null = null;
   /** Start of the oldest unanswered query that only delays caused; null: there is none. */
-  let unansweredFrom: number | null = null;
+  #unansweredFrom: number | null = null;
+  readonly outages: OutageLog;
 
-  function want(at: number): void {
-    firstDoubtAt = Math.min(firstDoubtAt, at);
-    wantSince(at);
+  constructor(options: ControlWatchOptions) {
+    const { clock, log, controlTargets } = options;
+    this.#clock = clock;
+    this.#log = log;
+    this.#ask = options.ask;
+    this.#onChange = options.onChange;
+    this.outages = createOutageLog(
+      clock,
+      log,
+      controlTargets === 1
+        ? 'the control target does not answer'
+        : `none of the ${controlTargets} control targets answers`,
+    );
+    this.#delays = createSpanLog(clock);
   }
 
-  function wantSince(at: number): void {
-    wantedAt = Math.max(wantedAt, at);
-    plan();
+  doubt(failedAt: number): void {
+    this.#want(Math.min(failedAt, this.#clock.monotonic()));
   }
 
-  function plan(): void {
-    if (stopped || planned || inFlightAt !== null) return;
-    if (!outages.isOpen && wantedAt <= goodAt) return;
-    const isRepeat = outages.isOpen || unansweredFrom !== null;
-    const delayMs = isRepeat ? backoff.pauseMs : lastQueryAt + QUERY_PERIOD_MS - clock.monotonic();
+  noteDelay(): void {
+    this.#wantSince(this.#clock.monotonic());
+  }
+
+  note(): void {}
+
+  rule(span: CheckSpan): Ruling {
+    if (this.outages.isOpen || this.outages.overlaps(span)) return 'own';
+    if (span.provenFrom <= this.#goodAt) return 'clear';
+    this.#want(span.provenFrom);
+    return 'wait';
+  }
+
+  ruleSlow(span: CheckSpan): Ruling {
+    if (this.outages.isOpen || this.outages.overlaps(span) || this.#delays.overlaps(span)) return 'own';
+    return this.#wantedAt > this.#goodAt ? 'wait' : 'clear';
+  }
+
+  ruleMissedHeartbeat(): Ruling {
+    if (this.outages.isOpen) return 'own';
+    const now = this.#clock.monotonic();
+    // As for failures, one query serves all missed heartbeats of the same 2 s.
+    if (this.#goodAt >= now - QUERY_PERIOD_MS) return 'clear';
+    this.#want(now);
+    return 'wait';
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#cancelTimer();
+  }
+
+  #want(at: number): void {
+    this.#firstDoubtAt = Math.min(this.#firstDoubtAt, at);
+    this.#wantSince(at);
+  }
+
+  #wantSince(at: number): void {
+    this.#wantedAt = Math.max(this.#wantedAt, at);
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#state !== 'resting') return;
+    if (!this.outages.isOpen && this.#wantedAt <= this.#goodAt) return;
+    const isRepeat = this.outages.isOpen || this.#unansweredFrom !== null;
+    const delayMs = isRepeat
+      ? this.#backoff.pauseMs
+      : this.#lastQueryAt + QUERY_PERIOD_MS - this.#clock.monotonic();
     if (delayMs <= 0) {
-      query();
+      this.#query();
     } else {
-      planned = true;
-      cancelTimer = clock.after(delayMs, query);
+      this.#state = 'planned';
+      this.#cancelTimer = this.#clock.after(delayMs, () => this.#query());
     }
   }
 
-  function query(): void {
-    planned = false;
-    const startedAt = clock.monotonic();
-    inFlightAt = startedAt;
-    lastQueryAt = startedAt;
+  #query(): void {
+    this.#state = 'asking';
+    const startedAt = this.#clock.monotonic();
+    this.#lastQueryAt = startedAt;
     let settled = false;
     let isLate = false;
     const settle = (answered: boolean): void => {
-      if (settled || stopped) return;
+      if (settled || this.#state === 'stopped') return;
       settled = true;
-      cancelTimer();
-      if (answered && isLate) delays.add({ fromAt: startedAt, untilAt: clock.monotonic() });
-      conclude(startedAt, answered);
+      this.#cancelTimer();
+      if (answered && isLate) this.#delays.add({ fromAt: startedAt, untilAt: this.#clock.monotonic() });
+      this.#conclude(startedAt, answered);
     };
-    const cancelLimit = afterLoopTime(clock, QUERY_TIMEOUT_MS, () => settle(false));
-    const cancelLate = afterLoopTime(clock, (usualMs ?? 0) + LATE_RESPONSE_MS, () => {
+    const cancelLimit = afterLoopTime(this.#clock, QUERY_TIMEOUT_MS, () => settle(false));
+    const cancelLate = afterLoopTime(this.#clock, (this.#usualMs ?? 0) + LATE_RESPONSE_MS, () => {
       isLate = true;
     });
-    cancelTimer = () => {
+    this.#cancelTimer = () => {
       cancelLimit();
       cancelLate();
     };
     Promise.resolve()
-      .then(ask)
+      .then(this.#ask)
       .then(settle, (error: unknown) => {
-        log.debug({ error }, 'the control targets could not be queried');
+        this.#log.debug({ error }, 'the control targets could not be queried');
         settle(false);
       });
   }
 
-  function conclude(startedAt: number, answered: boolean): void {
-    inFlightAt = null;
+  #conclude(startedAt: number, answered: boolean): void {
+    this.#state = 'resting';
     if (answered) {
-      if (outages.isOpen) outages.end();
-      else if (unansweredFrom !== null) outages.add({ fromAt: unansweredFrom, untilAt: clock.monotonic() });
-      unansweredFrom = null;
-      const tookMs = clock.monotonic() - startedAt;
-      usualMs = usualMs === null || tookMs < usualMs ? tookMs : usualMs + (tookMs - usualMs) / 4;
-      goodAt = startedAt;
-      firstDoubtAt = Number.POSITIVE_INFINITY;
-      backoff.reset();
-    } else if (outages.isOpen) {
-      backoff.next();
-    } else if (firstDoubtAt === Number.POSITIVE_INFINITY) {
-      unansweredFrom ??= startedAt;
-      if (clock.monotonic() - unansweredFrom >= MAX_UNPROVEN_MS) {
-        unansweredFrom = null;
-        wantedAt = goodAt;
+      if (this.outages.isOpen) this.outages.end();
+      else if (this.#unansweredFrom !== null)
+        this.outages.add({ fromAt: this.#unansweredFrom, untilAt: this.#clock.monotonic() });
+      this.#unansweredFrom = null;
+      const tookMs = this.#clock.monotonic() - startedAt;
+      this.#usualMs =
+        this.#usualMs === null || tookMs < this.#usualMs
+          ? tookMs
+          : this.#usualMs + (tookMs - this.#usualMs) / 4;
+      this.#goodAt = startedAt;
+      this.#firstDoubtAt = Number.POSITIVE_INFINITY;
+      this.#backoff.reset();
+    } else if (this.outages.isOpen) {
+      this.#backoff.next();
+    } else if (this.#firstDoubtAt === Number.POSITIVE_INFINITY) {
+      this.#unansweredFrom ??= startedAt;
+      if (this.#clock.monotonic() - this.#unansweredFrom >= MAX_UNPROVEN_MS) {
+        this.#unansweredFrom = null;
+        this.#wantedAt = this.#goodAt;
       }
     } else {
       // The outage may have begun with the attempt that caused the query, or with an earlier query that only delays caused,
       // but not before the newest good answer.
-      const firstSignAt = Math.min(unansweredFrom ?? startedAt, firstDoubtAt);
-      unansweredFrom = null;
-      outages.begin(Math.max(goodAt, firstSignAt));
+      const firstSignAt = Math.min(this.#unansweredFrom ?? startedAt, this.#firstDoubtAt);
+      this.#unansweredFrom = null;
+      this.outages.begin(Math.max(this.#goodAt, firstSignAt));
     }
-    onChange();
-    plan();
+    this.#onChange();
+    this.#plan();
   }
-
-  return {
-    outages,
-    doubt: (failedAt) => want(Math.min(failedAt, clock.monotonic())),
-    noteDelay: () => wantSince(clock.monotonic()),
-    note() {},
-    rule(span) {
-      if (outages.isOpen || outages.overlaps(span)) return 'own';
-      if (span.provenFrom <= goodAt) return 'clear';
-      want(span.provenFrom);
-      return 'wait';
-    },
-    ruleSlow(span) {
-      if (outages.isOpen || outages.overlaps(span) || delays.overlaps(span)) return 'own';
-      return wantedAt > goodAt ? 'wait' : 'clear';
-    },
-    ruleMissedHeartbeat() {
-      if (outages.isOpen) return 'own';
-      const now = clock.monotonic();
-      // As for failures, one query serves all missed heartbeats of the same 2 s.
-      if (goodAt >= now - QUERY_PERIOD_MS) return 'clear';
-      want(now);
-      return 'wait';
-    },
-    stop() {
-      stopped = true;
-      cancelTimer();
-    },
-  };
 }
 
 const TICK_MS = 500;
