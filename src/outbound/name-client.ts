@@ -32,9 +32,6 @@ export type NameResult =
    */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** A query in flight. */
-export type PendingQuery = Pick<ReturnType<typeof startQuery>, 'result' | 'extend' | 'finish'>;
-
 /** The client of a thread. */
 export type NameClient = ReturnType<typeof createNameClient>;
 
@@ -71,7 +68,7 @@ interface KnownServer {
 /** Creates a client. Each query reads the current list of servers. */
 export function createNameClient(serverList: ServerList, clock: Clock) {
   const known = new Map<string, KnownServer>();
-  const queries = new Set<ReturnType<typeof startQuery>>();
+  const queries = new Set<PendingQuery>();
   let listed: readonly string[] = [];
   let lastReplyAt = Number.NEGATIVE_INFINITY;
 
@@ -112,7 +109,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
      */
     query(query: NameQuery, until: number, graceMs = MARGIN_MS): PendingQuery {
       alive ??= setInterval(() => {}, ALIVE_MS);
-      const pending = startQuery(query, until, graceMs, servers, clock);
+      const pending = new PendingQuery(query, until, graceMs, servers, clock);
       queries.add(pending);
       void pending.result.then(() => {
         queries.delete(pending);
@@ -134,195 +131,209 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
   };
 }
 
-/** Starts a query, repeats it, and collects its replies. */
-function startQuery(
-  query: NameQuery,
-  deadlineAt: number,
-  graceMs: number,
-  listServers: () => KnownServer[],
-  clock: Clock,
-) {
+/** A query in flight, which is repeated until its replies say enough. */
+export class PendingQuery {
+  readonly #query: NameQuery;
+  readonly #graceMs: number;
+  readonly #listServers: () => KnownServer[];
+  readonly #clock: Clock;
   /** The servers that were queried, with the time of the last transmission. */
-  const asked = new Map<KnownServer, number>();
-  const giveUps: (() => void)[] = [];
-  const { promise: result, resolve } = Promise.withResolvers<NameResult>();
-  let until = deadlineAt;
-  let resendAt = 0;
-  let resendMs = FIRST_RESEND_MS;
-  let turn = 0;
-  let errors = 0;
-  let unsent = 0;
-  let errorCode: string | null = null;
+  readonly #asked = new Map<KnownServer, number>();
+  readonly #giveUps: (() => void)[] = [];
+  readonly #ended = Promise.withResolvers<NameResult>();
+  #until: number;
+  #resendAt = 0;
+  #resendMs = FIRST_RESEND_MS;
+  #turn = 0;
+  #errors = 0;
+  #unsent = 0;
+  #errorCode: string | null = null;
   /** The most records of a truncated reply; null: none was truncated. */
-  let cut: readonly NameRecord[] | null = null;
-  let cutUntil = Number.POSITIVE_INFINITY;
+  #cut: readonly NameRecord[] | null = null;
+  #cutUntil = Number.POSITIVE_INFINITY;
   /** Servers that reported an error, and have not merely been silent. */
-  const failed = new Set<KnownServer>();
-  let cancelTimer: Cancel = () => {};
-  let isEnded = false;
+  readonly #failed = new Set<KnownServer>();
+  #cancelTimer: Cancel = () => {};
+  #isEnded = false;
+  /** Never rejects. */
+  readonly result: Promise<NameResult>;
 
-  function finish(answer: NameResult): void {
-    if (isEnded) return;
-    isEnded = true;
-    cancelTimer();
-    for (const giveUp of giveUps) giveUp();
-    resolve(answer);
+  constructor(
+    query: NameQuery,
+    deadlineAt: number,
+    graceMs: number,
+    listServers: () => KnownServer[],
+    clock: Clock,
+  ) {
+    this.result = this.#ended.promise;
+    this.#query = query;
+    this.#graceMs = graceMs;
+    this.#listServers = listServers;
+    this.#clock = clock;
+    this.#until = deadlineAt;
+    if (query.name === '.' || isQueryableName(query.name)) {
+      this.#sendNext();
+      this.#probeSilent();
+      this.#schedule();
+    } else this.finish({ kind: 'none', code: 'EBADNAME' });
   }
 
-  function sendNext(): void {
-    const servers = listServers();
-    const server = servers.find((each) => !asked.has(each)) ?? servers[turn++ % servers.length];
-    resendAt = clock.monotonic() + resendMs;
-    resendMs = Math.min(MAX_RESEND_MS, resendMs * 2);
-    if (server === undefined) errorCode ??= 'ECONNREFUSED';
-    else send(server);
+  /** Extends the deadline of the query to at least `later` (monotonic milliseconds). */
+  extend(later: number): void {
+    if (later <= this.#until) return;
+    this.#until = later;
+    if (!this.#isEnded) this.#schedule();
   }
 
-  function send(server: KnownServer): void {
+  finish(answer: NameResult): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelTimer();
+    for (const giveUp of this.#giveUps) giveUp();
+    this.#ended.resolve(answer);
+  }
+
+  #sendNext(): void {
+    const servers = this.#listServers();
+    const server = servers.find((each) => !this.#asked.has(each)) ?? servers[this.#turn++ % servers.length];
+    this.#resendAt = this.#clock.monotonic() + this.#resendMs;
+    this.#resendMs = Math.min(MAX_RESEND_MS, this.#resendMs * 2);
+    if (server === undefined) this.#errorCode ??= 'ECONNREFUSED';
+    else this.#send(server);
+  }
+
+  #send(server: KnownServer): void {
     // A repeated query uses another socket, because the previous one may be the reason for the missing reply.
-    if (asked.has(server)) server.channel.rotate();
-    asked.set(server, clock.monotonic());
-    const giveUp = server.channel.send(query, {
-      onReply: (reply) => take(server, reply),
-      onCut: (reply) => noteCut(reply),
-      onError: (code) => fail(server, code),
+    if (this.#asked.has(server)) server.channel.rotate();
+    this.#asked.set(server, this.#clock.monotonic());
+    const giveUp = server.channel.send(this.#query, {
+      onReply: (reply) => this.#take(server, reply),
+      onCut: (reply) => this.#noteCut(reply),
+      onError: (code) => this.#fail(server, code),
     });
-    giveUps.push(giveUp);
+    this.#giveUps.push(giveUp);
   }
 
   /** Sends a copy to each silent server every `PROBE_SILENT_MS`. The first reply of any server counts. */
-  function probeSilent(): void {
-    const now = clock.monotonic();
-    for (const server of listServers()) {
-      if (!server.silent || asked.has(server) || now - server.probedAt < PROBE_SILENT_MS) continue;
+  #probeSilent(): void {
+    const now = this.#clock.monotonic();
+    for (const server of this.#listServers()) {
+      if (!server.silent || this.#asked.has(server) || now - server.probedAt < PROBE_SILENT_MS) continue;
       server.probedAt = now;
-      send(server);
+      this.#send(server);
     }
   }
 
-  function take(server: KnownServer, { code, records, truncated }: NameReply): void {
-    if (isEnded) return;
-    if (code === 'NXDOMAIN') finish({ kind: 'none', code: 'ENOTFOUND' });
-    else if (code !== 'NOERROR') noteError(server, code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
-    else if (records.length > 0) finish({ kind: 'records', records, cut: truncated });
-    else if (cut === null || cut.length === 0) finish({ kind: 'none', code: 'ENODATA' });
-    else finishCut();
+  #take(server: KnownServer, { code, records, truncated }: NameReply): void {
+    if (this.#isEnded) return;
+    if (code === 'NXDOMAIN') this.finish({ kind: 'none', code: 'ENOTFOUND' });
+    else if (code !== 'NOERROR') this.#noteError(server, code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
+    else if (records.length > 0) this.finish({ kind: 'records', records, cut: truncated });
+    else if (this.#cut === null || this.#cut.length === 0) this.finish({ kind: 'none', code: 'ENODATA' });
+    else this.#finishCut();
   }
 
-  function noteCut({ records }: NameReply): void {
-    if (isEnded) return;
-    if (cut === null || records.length > cut.length) cut = records;
-    const now = clock.monotonic();
-    const shareMs = Math.max(0, until - now) * CUT_SHARE;
-    cutUntil = Math.min(cutUntil, now + (cut.length > 0 ? Math.min(MAX_CUT_MS, shareMs) : 2 * shareMs));
-    schedule();
+  #noteCut({ records }: NameReply): void {
+    if (this.#isEnded) return;
+    if (this.#cut === null || records.length > this.#cut.length) this.#cut = records;
+    const now = this.#clock.monotonic();
+    const shareMs = Math.max(0, this.#until - now) * CUT_SHARE;
+    this.#cutUntil = Math.min(
+      this.#cutUntil,
+      now + (this.#cut.length > 0 ? Math.min(MAX_CUT_MS, shareMs) : 2 * shareMs),
+    );
+    this.#schedule();
   }
 
-  function finishFailed(code: string): void {
-    if (cut === null) finish({ kind: 'failed', code });
-    else finishCut();
+  #finishFailed(code: string): void {
+    if (this.#cut === null) this.finish({ kind: 'failed', code });
+    else this.#finishCut();
   }
 
   /** Ends the query with what truncated replies had. */
-  function finishCut(): void {
-    const records = cut ?? [];
-    if (records.length > 0) finish({ kind: 'records', records, cut: true });
-    else finish({ kind: 'failed', code: 'ETRUNCATED' });
+  #finishCut(): void {
+    const records = this.#cut ?? [];
+    if (records.length > 0) this.finish({ kind: 'records', records, cut: true });
+    else this.finish({ kind: 'failed', code: 'ETRUNCATED' });
   }
 
   /** Called when a server replied with an error. What it says of the zone counts before what it says of us. */
-  function noteError(server: KnownServer, code: string): void {
-    failed.add(server);
-    if (errorCode !== 'ESERVFAIL') errorCode = code;
-    errors++;
-    if (errors >= MAX_ERRORS_A_SERVER * listServers().length) finishFailed(errorCode);
-    else resendSoon();
+  #noteError(server: KnownServer, code: string): void {
+    this.#failed.add(server);
+    if (this.#errorCode !== 'ESERVFAIL') this.#errorCode = code;
+    this.#errors++;
+    if (this.#errors >= MAX_ERRORS_A_SERVER * this.#listServers().length) this.#finishFailed(this.#errorCode);
+    else this.#resendSoon();
   }
 
   /** Called when the query could not be sent or was refused. */
-  function fail(server: KnownServer, code: string): void {
-    if (isEnded) return;
-    failed.add(server);
+  #fail(server: KnownServer, code: string): void {
+    if (this.#isEnded) return;
+    this.#failed.add(server);
     if (code === 'ETRUNCATED') {
-      if (hasUnasked()) resendSoon();
-      else if (haveAllFailed()) finishCut();
+      if (this.#hasUnasked()) this.#resendSoon();
+      else if (this.#haveAllFailed()) this.#finishCut();
       return;
     }
     server.silent = true;
-    errorCode ??= code;
+    this.#errorCode ??= code;
     // Without a network, no reply can arrive. Other errors are retried: the name server may be restarting.
     if (isOwnCode(code) || code === 'EHOSTUNREACH') {
-      unsent++;
-      if (unsent >= MAX_ERRORS_A_SERVER * listServers().length) finishFailed(code);
-      else resendSoon();
-    } else if (hasUnasked()) resendSoon();
-    else schedule();
+      this.#unsent++;
+      if (this.#unsent >= MAX_ERRORS_A_SERVER * this.#listServers().length) this.#finishFailed(code);
+      else this.#resendSoon();
+    } else if (this.#hasUnasked()) this.#resendSoon();
+    else this.#schedule();
   }
 
   /** Queries a server that has not been queried yet immediately, otherwise another one after `ERROR_RESEND_MS`. */
-  function resendSoon(): void {
-    if (hasUnasked()) sendNext();
-    else resendAt = Math.min(resendAt, clock.monotonic() + ERROR_RESEND_MS);
-    schedule();
+  #resendSoon(): void {
+    if (this.#hasUnasked()) this.#sendNext();
+    else this.#resendAt = Math.min(this.#resendAt, this.#clock.monotonic() + ERROR_RESEND_MS);
+    this.#schedule();
   }
 
-  function haveAllFailed(): boolean {
-    return [...asked.keys()].every((server) => failed.has(server));
+  #haveAllFailed(): boolean {
+    return [...this.#asked.keys()].every((server) => this.#failed.has(server));
   }
 
-  function hasUnasked(): boolean {
-    return listServers().some((server) => !asked.has(server));
+  #hasUnasked(): boolean {
+    return this.#listServers().some((server) => !this.#asked.has(server));
   }
 
-  function schedule(): void {
-    cancelTimer();
-    if (isEnded) return;
-    const now = clock.monotonic();
-    const at = Math.min(resendAt, endsAt(), cutUntil);
+  #schedule(): void {
+    this.#cancelTimer();
+    if (this.#isEnded) return;
+    const now = this.#clock.monotonic();
+    const at = Math.min(this.#resendAt, this.#endsAt(), this.#cutUntil);
     // `setImmediate` lets sockets be read first: a reply may have arrived while the event loop was blocked.
-    cancelTimer = clock.after(Math.max(0, at - now), () => setImmediate(wake));
+    this.#cancelTimer = this.#clock.after(Math.max(0, at - now), () => setImmediate(() => this.#wake()));
   }
 
-  function endsAt(): number {
-    return errorCode === null ? until + graceMs : until - MARGIN_MS;
+  #endsAt(): number {
+    return this.#errorCode === null ? this.#until + this.#graceMs : this.#until - MARGIN_MS;
   }
 
   /** A server that was merely silent may have waited for those of the zone. */
-  function endCode(): string {
-    if (errorCode === null || errorCode === 'ESERVFAIL') return errorCode ?? 'ETIMEOUT';
-    return haveAllFailed() ? errorCode : 'ETIMEOUT';
+  #endCode(): string {
+    if (this.#errorCode === null || this.#errorCode === 'ESERVFAIL') return this.#errorCode ?? 'ETIMEOUT';
+    return this.#haveAllFailed() ? this.#errorCode : 'ETIMEOUT';
   }
 
-  function wake(): void {
-    if (isEnded) return;
-    const now = clock.monotonic();
+  #wake(): void {
+    if (this.#isEnded) return;
+    const now = this.#clock.monotonic();
     // A timer may fire a fraction of a millisecond early.
-    if (cut !== null && now >= Math.min(endsAt(), cutUntil) - 1) finishCut();
-    else if (now >= endsAt() - 1) finish({ kind: 'failed', code: endCode() });
+    if (this.#cut !== null && now >= Math.min(this.#endsAt(), this.#cutUntil) - 1) this.#finishCut();
+    else if (now >= this.#endsAt() - 1) this.finish({ kind: 'failed', code: this.#endCode() });
     else {
-      if (now >= resendAt - 1) {
-        for (const [server, sentAt] of asked) if (server.lastReplyAt < sentAt) server.silent = true;
-        sendNext();
+      if (now >= this.#resendAt - 1) {
+        for (const [server, sentAt] of this.#asked) if (server.lastReplyAt < sentAt) server.silent = true;
+        this.#sendNext();
       }
-      schedule();
+      this.#schedule();
     }
   }
-
-  if (query.name === '.' || isQueryableName(query.name)) {
-    sendNext();
-    probeSilent();
-    schedule();
-  } else finish({ kind: 'none', code: 'EBADNAME' });
-  return {
-    result,
-    /** Extends the deadline of the query to at least `later` (monotonic milliseconds). */
-    extend(later: number): void {
-      if (later <= until) return;
-      until = later;
-      if (!isEnded) schedule();
-    },
-    finish,
-  };
 }
 
 /** Settings of {@link queryNameServers}. */
