@@ -64,51 +64,72 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '86400',
 };
 
-/**
- * Creates the pipeline: a function that handles a request for a route, at once if all that it needs is at hand. It never rejects.
- */
-export function createPipeline(options: PipelineOptions) {
-  const { siteUrl, authenticator, explain, errorPage, limiters, chargeChange, overload, turns, log } =
-    options;
-  const uncharged = createUnchargedRequests();
-  const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
+/** The steps, with the limits and the overload that all requests share. */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #uncharged = createUnchargedRequests();
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+  }
+
+  /** Handles a request for a route, at once if all that it needs is at hand. Never rejects. */
+  run(route: Route, request: HttpRequest): MaybeLater<CompleteResponse> {
+    const requestClass = classOf(route);
+    if (requestClass === null) return this.#handleNow(route, request);
+    const isRefused = this.#options.overload.refuses(requestClass);
+    const isGone = request.isGone ?? isNeverGone;
+    const next = (waitedMs: number): MaybeLater<CompleteResponse> => {
+      // Its answer would be read by nobody.
+      if (isGone()) return GONE;
+      if (!isRefused && waitedMs <= MAX_TURN_MS) return this.#handleNow(route, request);
+      if (!isRefused) this.#options.overload.refuseLate(requestClass);
+      return this.#refuse(route, request);
+    };
+    if (requestClass === 'heartbeats') return next(0);
+    const lane = isRefused ? 'refused' : requestClass === 'api' ? 'api' : laneOf(route);
+    return this.#options.turns.run(lane, isGone, next);
+  }
+
+  #answerError(thrown: unknown, route: Route, request: HttpRequest): HttpResponse {
     const error =
-      thrown instanceof HttpError ? thrown : (explain(thrown) ?? hideFault(thrown, route, request, log));
+      thrown instanceof HttpError
+        ? thrown
+        : (this.#options.explain(thrown) ?? hideFault(thrown, route, request, this.#options.log));
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept', ...error.headers };
-    if (errorPage !== undefined && prefersPage(request.headers.accept)) {
-      const page = errorPage(error, request);
+    if (this.#options.errorPage !== undefined && prefersPage(request.headers.accept)) {
+      const page = this.#options.errorPage(error, request);
       return { ...page, headers: { ...page.headers, ...headers, Vary: varyOf(page) } };
     }
     return {
       status: PROBLEMS[error.code].status,
       headers: { 'Content-Type': 'application/problem+json', ...headers },
-      body: problemBody(error, siteUrl),
+      body: problemBody(error, this.#options.siteUrl),
     };
-  };
+  }
 
-  const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
-    bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
+  #bucketOf({ bucket }: Route): BucketLimiters | null {
+    return bucket === 'none' ? null : this.#options.limiters[bucket === 'streams' ? 'api' : bucket];
+  }
 
   /** The allowance of the client's address, without a charge; null: the route has no limit. */
-  const peekAt = (route: Route, { client }: HttpRequest): MaybeLater<Allowance | null> =>
-    route.peek?.(client) ?? bucketOf(route)?.anonymous.peek(client) ?? null;
+  #peekAt(route: Route, { client }: HttpRequest): MaybeLater<Allowance | null> {
+    return route.peek?.(client) ?? this.#bucketOf(route)?.anonymous.peek(client) ?? null;
+  }
 
   /** Charges a request to its limiter and determines whether it is admitted. */
-  const admit = (route: Route, request: HttpRequest): MaybeLater<Admission> => {
-    const bucket = bucketOf(route);
+  #admit(route: Route, request: HttpRequest): MaybeLater<Admission> {
+    const bucket = this.#bucketOf(route);
     if (bucket === null) return FREE;
     const header = request.headers.authorization;
-    const known = authenticator.peek(header);
-    const admitAs = (who: Authentication) => admissionOf(who, bucket, route, request);
-    return known === undefined ? authenticator.authenticate(header).then(admitAs) : admitAs(known);
-  };
+    const known = this.#options.authenticator.peek(header);
+    const admitAs = (who: Authentication) => this.#admissionOf(who, bucket, route, request);
+    return known === undefined
+      ? this.#options.authenticator.authenticate(header).then(admitAs)
+      : admitAs(known);
+  }
 
-  const admissionOf = (
-    who: Authentication,
-    bucket: BucketLimiters,
-    route: Route,
-    request: HttpRequest,
-  ): Admission => {
+  #admissionOf(who: Authentication, bucket: BucketLimiters, route: Route, request: HttpRequest): Admission {
     if (who.kind === 'invalid')
       return {
         payer: [bucket.anonymous, request.client],
@@ -123,50 +144,57 @@ export function createPipeline(options: PipelineOptions) {
     return name === null
       ? { payer: [bucket.anonymous, request.client], refused: null, key: null }
       : { payer: [bucket.authenticated, name], refused: null, key: null };
-  };
+  }
 
-  const handle = (route: Route, request: HttpRequest, key: KeyBearer | null): MaybeLater<HttpResponse> => {
+  #handle(route: Route, request: HttpRequest, key: KeyBearer | null): MaybeLater<HttpResponse> {
     const operation = operationOf(route, request);
     if (operation !== undefined)
-      return handleWrite(operation, request, key, route.isHeartbeat === true ? undefined : chargeChange);
+      return handleWrite(
+        operation,
+        request,
+        key,
+        route.isHeartbeat === true ? undefined : this.#options.chargeChange,
+      );
     const isReading = request.method === 'GET' || request.method === 'HEAD' || route.anyMethod === true;
     if (route.handle === undefined || !isReading) throw wrongMethod(request, route);
     requireAccess(route.access, key);
     return route.handle(key === null ? request : { ...request, key });
-  };
+  }
 
   /** The 304 for a picture that the client has. It is not charged, so it is found before the charge. Null: none. */
-  const findUnchanged = async (
+  async #findUnchanged(
     route: Route,
     request: HttpRequest,
     key: KeyBearer | null,
     [limiter, name]: Payer,
     wanted: string,
-  ): Promise<HttpResponse | null> => {
+  ): Promise<HttpResponse | null> {
     const find = async () => {
       try {
-        const answer = await handle(route, request, key);
+        const answer = await this.#handle(route, request, key);
         return isUnchanged(answer, request) ? answer : null;
       } catch {
         // The usual steps charge and handle errors.
         return null;
       }
     };
-    if (uncharged.isKnown(targetOf(route, request), wanted)) return await find();
-    return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
-  };
+    if (this.#uncharged.isKnown(targetOf(route, request), wanted)) return await find();
+    return await this.#uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
+  }
 
-  const serve = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
+  #serve(route: Route, request: HttpRequest): MaybeLater<CompleteResponse> {
     let allowance: Allowance | null = null;
     const finish = (given: HttpResponse): MaybeLater<CompleteResponse> =>
-      andThen(allowance ?? peekAt(route, request), (known) => completeResponse(given, route, request, known));
+      andThen(allowance ?? this.#peekAt(route, request), (known) =>
+        completeResponse(given, route, request, known),
+      );
     if (request.method === 'OPTIONS' && route.anyMethod !== true)
       return finish(answerPreflight(route, request));
     const answer = ({ refused, key }: Admission, charged: Allowance | null): MaybeLater<HttpResponse> => {
       allowance = charged;
       if (charged?.allowed === false) throw rateLimited(charged);
       if (refused !== null) throw refused;
-      return handle(route, request, key);
+      return this.#handle(route, request, key);
     };
     const answerCharged = (admission: Admission): MaybeLater<HttpResponse> => {
       const { payer } = admission;
@@ -175,7 +203,7 @@ export function createPipeline(options: PipelineOptions) {
     };
     const answerNewPicture = (admission: Admission): MaybeLater<HttpResponse> =>
       andThen(answerCharged(admission), (picture) => {
-        if (picture.etag !== undefined) uncharged.note(targetOf(route, request), picture.etag);
+        if (picture.etag !== undefined) this.#uncharged.note(targetOf(route, request), picture.etag);
         return picture;
       });
     const answerKnownPicture = async (
@@ -183,7 +211,7 @@ export function createPipeline(options: PipelineOptions) {
       payer: Payer,
       wanted: string,
     ): Promise<HttpResponse> => {
-      const unchanged = await findUnchanged(route, request, admission.key, payer, wanted);
+      const unchanged = await this.#findUnchanged(route, request, admission.key, payer, wanted);
       if (unchanged === null) return await answerNewPicture(admission);
       allowance = await payer[0].peek(payer[1]);
       return unchanged;
@@ -196,55 +224,38 @@ export function createPipeline(options: PipelineOptions) {
         : answerKnownPicture(admission, payer, wanted);
     };
     return attempt(
-      () => andThen(admit(route, request), route.bucket === 'pictures' ? answerPicture : answerCharged),
+      () => andThen(this.#admit(route, request), route.bucket === 'pictures' ? answerPicture : answerCharged),
       finish,
       (thrown) => {
-        const refusal = answerError(thrown, route, request);
+        const refusal = this.#answerError(thrown, route, request);
         if (refusal.status >= 500) route.onFault?.();
         return finish(refusal);
       },
     );
-  };
+  }
 
-  const refuse = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
+  #refuse(route: Route, request: HttpRequest): MaybeLater<CompleteResponse> {
     route.onFault?.();
-    const refusal = answerError(overloaded(), route, request);
-    return andThen(peekAt(route, request), (allowance) =>
+    const refusal = this.#answerError(overloaded(), route, request);
+    return andThen(this.#peekAt(route, request), (allowance) =>
       completeResponse(refusal, route, request, allowance),
     );
-  };
+  }
 
-  const handleNow = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
-    overload.enter();
+  #handleNow(route: Route, request: HttpRequest): MaybeLater<CompleteResponse> {
+    this.#options.overload.enter();
     return attempt(
-      () => serve(route, withoutWaiting(request, overload)),
+      () => this.#serve(route, withoutWaiting(request, this.#options.overload)),
       (answer) => {
-        overload.leave();
+        this.#options.overload.leave();
         return answer;
       },
       (thrown) => {
-        overload.leave();
+        this.#options.overload.leave();
         throw thrown;
       },
     );
-  };
-
-  return (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
-    const requestClass = classOf(route);
-    if (requestClass === null) return handleNow(route, request);
-    const isRefused = overload.refuses(requestClass);
-    const isGone = request.isGone ?? isNeverGone;
-    const next = (waitedMs: number): MaybeLater<CompleteResponse> => {
-      // Its answer would be read by nobody.
-      if (isGone()) return GONE;
-      if (!isRefused && waitedMs <= MAX_TURN_MS) return handleNow(route, request);
-      if (!isRefused) overload.refuseLate(requestClass);
-      return refuse(route, request);
-    };
-    if (requestClass === 'heartbeats') return next(0);
-    const lane = isRefused ? 'refused' : requestClass === 'api' ? 'api' : laneOf(route);
-    return turns.run(lane, isGone, next);
-  };
+  }
 }
 
 /** The lane of a route that is no part of the API. */

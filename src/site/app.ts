@@ -12,7 +12,7 @@ import { createBodyReader, createBodyStartReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import type { CompleteResponse } from '../http/complete-response.ts';
 import { createOverload } from '../http/overload.ts';
-import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
+import { Pipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, NOTHING_AT, retryLater } from '../http/problem.ts';
 import { createChangeCharge, createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
 import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
@@ -98,7 +98,7 @@ export function createApp(options: AppOptions) {
   });
   const turns = createTurns(clock);
   const overload = createOverload({ clock, log, turns, onRefused: metrics.noteOverloadRefusal });
-  const serve = createPipeline({
+  const pipeline = new Pipeline({
     siteUrl,
     authenticator: options.authenticator,
     explain: explainRefusal,
@@ -140,7 +140,7 @@ export function createApp(options: AppOptions) {
 
   const answer = (route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> => {
     const startedMs = clock.monotonic();
-    return andThen(serve(route, request), (given) => {
+    return andThen(pipeline.run(route, request), (given) => {
       if (base !== '' && request.atDomain !== true) headersBelow(given, base);
       send(response, given, request.method);
       const ms = clock.monotonic() - startedMs;
