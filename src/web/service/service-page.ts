@@ -58,81 +58,47 @@ export interface ServicePageSources extends SiteSources {
   readonly beginHistory: BeginHistory;
 }
 
-/** The routes. */
+/** The routes of the page and of its chart. */
 export function servicePages(
   render: RenderPage,
   sources: ServicePageSources,
   assets: AssetAddresses,
 ): Route[] {
-  const { directory, status, samples, regions, registry, vendorOf, intervalMs } = sources;
-  const { listenedAt, siteUrl, changes, beginHistory, now } = sources;
+  const views = new ServicePages(render, sources, assets);
+  const shown = { bucket: 'pages', access: 'everyone' } as const;
+  return [
+    { ...shown, path: '/status/:slug', handle: (request) => views.page(request) },
+    {
+      ...shown,
+      path: '/status/:slug/response-times.json',
+      handle: (request) => views.responseTimes(request),
+    },
+  ];
+}
 
-  const readDays = createPastDays(samples, now);
-  const readAll: ReadDays = (serviceId, window, filter) =>
-    samples.query(inRegion({ serviceId, ...window }, filter));
+/** The views of a service. */
+class ServicePages {
+  readonly #sources: ServicePageSources;
+  readonly #render: RenderPage;
+  readonly #assets: AssetAddresses;
+  readonly #readDays: ReadDays;
+  readonly #readAll: ReadDays = (serviceId, window, filter) =>
+    this.#sources.samples.query(inRegion({ serviceId, ...window }, filter));
 
-  /** Reads days; null while past checks cannot be read, because a page without charts is better than an error. */
-  const past = ({ service, filter, readHistory }: Shown, window: Window, read = readAll) =>
-    readHistory(() => read(service.id, window, filter));
+  constructor(render: RenderPage, sources: ServicePageSources, assets: AssetAddresses) {
+    this.#sources = sources;
+    this.#render = render;
+    this.#assets = assets;
+    this.#readDays = createPastDays(sources.samples, sources.now);
+  }
 
-  /** The checks of a year within maintenance that the owner announced; null as for {@link past}. */
-  const maintainedOf = async ({ service, filter, readHistory }: Shown, at: number) => {
-    if (service.origin === 'catalogue') return null;
-    const { from } = daysUntil(at, YEAR_DAYS);
-    return await readHistory(() =>
-      readAnnouncedChecks({ registry, samples }, service.id, from, at, (query) => inRegion(query, filter)),
-    );
-  };
-
-  /** The buckets of a range from the first known one on, in finer steps for a new service; null as for {@link past}. */
-  const timesOf = async (shown: Shown, range: RangeName, at: number) => {
-    const whole = windowOf(range, at);
-    const buckets = await past(shown, whole);
-    if (buckets === null) return null;
-    const close = closeUp(whole, buckets, intervalOf(shown.service, intervalMs));
-    if (close === null) return { window: whole, buckets, since: null };
-    const later = buckets.filter(({ startAt }) => startAt >= close.from);
-    const finer = close.stepMs === whole.stepMs ? later : await past(shown, close);
-    if (finer === null) return { window: whole, buckets, since: null };
-    const first = Math.max(
-      0,
-      finer.findIndex(({ count }) => count > 0),
-    );
-    const from = finer[first]?.startAt ?? close.from;
-    return { window: { ...close, from }, buckets: finer.slice(first), since: from };
-  };
-
-  /**
-   * Time of the first check within a year, to the minute if it was recent; null: there is none, or checks began before
-   * the year. The hour is determined before the minute, because a day has more minutes than a query may have buckets.
-   */
-  const measuredFrom = async (shown: Shown, year: readonly Bucket[] | null, at: number) => {
-    let first = firstKnownDay(year ?? []);
-    if (first === null || at - first.endAt > 2 * DAY_MS) return first?.startAt ?? null;
-    for (const stepMs of [HOUR_MS, MINUTE_MS]) {
-      const closer = await past(shown, { from: first.startAt, to: first.endAt, stepMs });
-      first = closer?.find(isWatched) ?? first;
-    }
-    return first.startAt;
-  };
-
-  const dependenciesOf = async (service: Service, language: ChosenLanguage) => {
-    if (service.publicDependencies !== true) return null;
-    const [known, failing] = await Promise.all([
-      registry.dependenciesOf(service.id, 1),
-      registry.failingDependencies({ limit: FAILING_LOOKED_AT, offset: 0 }),
-    ]);
-    const countsItself = service.verified && !service.paused && service.check.kind === 'heartbeat';
-    return viewDependencies(known, failing, countsItself, language);
-  };
-
-  const page = async (request: HttpRequest) => {
+  async page(request: HttpRequest) {
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
-    const service = directory.byPageName(name);
+    const service = this.#sources.directory.byPageName(name);
     if (service === null)
       return renderMissing(
-        render,
+        this.#render,
         request,
         language,
         serviceNotFound(name),
@@ -140,52 +106,69 @@ export function servicePages(
       );
     const title = fullName(service);
     const { range, region } = readParameters(request.query, QUERY);
-    const shown = { service, filter: await regions.filterOf(region), readHistory: beginHistory() };
-    const at = now();
-    const missingSince = samples.missingSince?.() ?? null;
+    const shown = {
+      service,
+      filter: await this.#sources.regions.filterOf(region),
+      readHistory: this.#sources.beginHistory(),
+    };
+    const at = this.#sources.now();
+    const missingSince = this.#sources.samples.missingSince?.() ?? null;
     // The position is read first, so that a change during the reads is sent to the open page again.
-    const position = changes.position();
+    const position = this.#sources.changes.position();
     const [day, year, times, regionChoices, incidents, incidentsOfYear, maintenances, dependencies] =
       await Promise.all([
-        past(shown, lastDay(at)),
-        past(shown, daysUntil(at, YEAR_DAYS), readDays),
-        timesOf(shown, range, at),
-        shown.readHistory(() => regions.choicesOf(service.id)),
-        registry.listIncidents({ serviceId: service.id, limit: MAX_INCIDENTS_SHOWN, offset: 0 }),
-        registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
-        registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
-        dependenciesOf(service, language),
+        this.#past(shown, lastDay(at)),
+        this.#past(shown, daysUntil(at, YEAR_DAYS), this.#readDays),
+        this.#timesOf(shown, range, at),
+        shown.readHistory(() => this.#sources.regions.choicesOf(service.id)),
+        this.#sources.registry.listIncidents({
+          serviceId: service.id,
+          limit: MAX_INCIDENTS_SHOWN,
+          offset: 0,
+        }),
+        this.#sources.registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
+        this.#sources.registry.listMaintenances({
+          serviceId: service.id,
+          limit: MAX_MAINTENANCES_SHOWN,
+          offset: 0,
+        }),
+        this.#dependenciesOf(service, language),
       ]);
-    const current = status.get(service.id) ?? unknownStatus(service.id);
-    const isOld = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
+    const current = this.#sources.status.get(service.id) ?? unknownStatus(service.id);
+    const isOld = isStale(
+      current,
+      intervalOf(service, this.#sources.intervalMs),
+      at,
+      this.#sources.listenedAt,
+    );
     const view = viewServicePage(
       {
         service,
-        page: directory.pageName(service),
+        page: this.#sources.directory.pageName(service),
         current,
-        staleSince: isOld ? seenAt(current, listenedAt) : null,
+        staleSince: isOld ? seenAt(current, this.#sources.listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],
-        maintained: await maintainedOf(shown, at),
-        measuredFrom: await measuredFrom(shown, year, at),
+        maintained: await this.#maintainedOf(shown, at),
+        measuredFrom: await this.#measuredFrom(shown, year, at),
         incidents: runningFirst(incidents, incidentsOfYear).slice(0, MAX_INCIDENTS_SHOWN),
         incidentsOfYear,
         maintenances,
-        vendor: vendorOf(service),
-        intervalMs,
-        withoutNode: isChecked(service) ? regions.withoutNode(service.check) : [],
-        siteUrl,
+        vendor: this.#sources.vendorOf(service),
+        intervalMs: this.#sources.intervalMs,
+        withoutNode: isChecked(service) ? this.#sources.regions.withoutNode(service.check) : [],
+        siteUrl: this.#sources.siteUrl,
         now: at,
       },
       language,
     );
-    return render('./service', {
+    return this.#render('./service', {
       ...view,
       language,
       // Rules watch public services and those of the account.
       tellMe: service.origin === 'catalogue' ? `/dashboard/rules/new?service=${service.slug}` : null,
       title: asText(view.answer.title, language.formats, at),
-      meta: openGraphTags(siteUrl, {
+      meta: openGraphTags(this.#sources.siteUrl, {
         title: asText(view.answer.title, language.formats, at),
         description: asText(
           [`${title} `, ...view.verdict, ...describeVendorPage(view.vendor, language)],
@@ -205,33 +188,94 @@ export function servicePages(
       regionChoices: regionChoices ?? [],
       shapes: STATUS_SHAPES,
       escape: escapeMarkup,
-      styles: [assets.chartStyle, assets.serviceStyle],
-      scripts: [assets.copyScript, assets.chartScript, assets.serviceScript],
+      styles: [this.#assets.chartStyle, this.#assets.serviceStyle],
+      scripts: [this.#assets.copyScript, this.#assets.chartScript, this.#assets.serviceScript],
       times: responseTimesOf(range, times ?? { buckets: [], since: null }, language),
       drawing: times === null ? null : drawingOf(times.buckets, times.window, language),
       begins: [typeof times?.since === 'number' ? time(times.since) : language.texts.page.ago[range]],
       timeRows: timeRows(times?.buckets ?? [], language),
     });
-  };
+  }
 
-  const responseTimes = async (request: HttpRequest) => {
+  async responseTimes(request: HttpRequest) {
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
-    const service = directory.byPageName(name);
+    const service = this.#sources.directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
     const { range, region } = readParameters(request.query, QUERY);
-    const filter = await regions.filterOf(region);
-    const times = await timesOf({ service, filter, readHistory: beginHistory() }, range, now());
+    const filter = await this.#sources.regions.filterOf(region);
+    const times = await this.#timesOf(
+      { service, filter, readHistory: this.#sources.beginHistory() },
+      range,
+      this.#sources.now(),
+    );
     if (times === null)
       throw retryLater('history_unavailable', 60, 'The store of past checks does not answer.');
     const answer = json(responseTimesOf(range, times, language));
     return { ...answer, headers: { ...answer.headers, ...languageHeaders(language) } };
-  };
+  }
 
-  return [
-    { path: '/status/:slug', bucket: 'pages', access: 'everyone', handle: page },
-    { path: '/status/:slug/response-times.json', bucket: 'pages', access: 'everyone', handle: responseTimes },
-  ];
+  /** Reads days; null while past checks cannot be read, because a page without charts is better than an error. */
+  #past({ service, filter, readHistory }: Shown, window: Window, read: ReadDays = this.#readAll) {
+    return readHistory(() => read(service.id, window, filter));
+  }
+
+  /** The checks of a year within maintenance that the owner announced; null as for {@link past}. */
+  async #maintainedOf({ service, filter, readHistory }: Shown, at: number) {
+    if (service.origin === 'catalogue') return null;
+    const { from } = daysUntil(at, YEAR_DAYS);
+    return await readHistory(() =>
+      readAnnouncedChecks(
+        { registry: this.#sources.registry, samples: this.#sources.samples },
+        service.id,
+        from,
+        at,
+        (query) => inRegion(query, filter),
+      ),
+    );
+  }
+
+  /** The buckets of a range from the first known one on, in finer steps for a new service; null as for {@link past}. */
+  async #timesOf(shown: Shown, range: RangeName, at: number) {
+    const whole = windowOf(range, at);
+    const buckets = await this.#past(shown, whole);
+    if (buckets === null) return null;
+    const close = closeUp(whole, buckets, intervalOf(shown.service, this.#sources.intervalMs));
+    if (close === null) return { window: whole, buckets, since: null };
+    const later = buckets.filter(({ startAt }) => startAt >= close.from);
+    const finer = close.stepMs === whole.stepMs ? later : await this.#past(shown, close);
+    if (finer === null) return { window: whole, buckets, since: null };
+    const first = Math.max(
+      0,
+      finer.findIndex(({ count }) => count > 0),
+    );
+    const from = finer[first]?.startAt ?? close.from;
+    return { window: { ...close, from }, buckets: finer.slice(first), since: from };
+  }
+
+  /**
+   * Time of the first check within a year, to the minute if it was recent; null: there is none, or checks began before
+   * the year. The hour is determined before the minute, because a day has more minutes than a query may have buckets.
+   */
+  async #measuredFrom(shown: Shown, year: readonly Bucket[] | null, at: number) {
+    let first = firstKnownDay(year ?? []);
+    if (first === null || at - first.endAt > 2 * DAY_MS) return first?.startAt ?? null;
+    for (const stepMs of [HOUR_MS, MINUTE_MS]) {
+      const closer = await this.#past(shown, { from: first.startAt, to: first.endAt, stepMs });
+      first = closer?.find(isWatched) ?? first;
+    }
+    return first.startAt;
+  }
+
+  async #dependenciesOf(service: Service, language: ChosenLanguage) {
+    if (service.publicDependencies !== true) return null;
+    const [known, failing] = await Promise.all([
+      this.#sources.registry.dependenciesOf(service.id, 1),
+      this.#sources.registry.failingDependencies({ limit: FAILING_LOOKED_AT, offset: 0 }),
+    ]);
+    const countsItself = service.verified && !service.paused && service.check.kind === 'heartbeat';
+    return viewDependencies(known, failing, countsItself, language);
+  }
 }
 
 /** Whether nodes check a service, as far as its own definition says. */
