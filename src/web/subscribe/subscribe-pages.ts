@@ -46,59 +46,166 @@ interface FormTopic {
   readonly page?: OwnedPage;
 }
 
-/** The routes. */
+/** The routes of the form, and of the links in messages. */
 export function subscribePages(render: RenderPage, sources: SubscribeSources): Route[] {
-  const { registry, now, siteUrl } = sources;
-  const limiter = sources.limitForms('subscribe', MAX_FORMS_PER_MINUTE);
+  const views = new SubscribePages(render, sources);
+  const route = (
+    path: string,
+    access: 'everyone' | 'secret',
+    handle: (request: HttpRequest) => Promise<HttpResponse>,
+  ): Route => ({
+    ...{ path, access, handle, bucket: 'pages', anyMethod: true, sameOrigin: true },
+  });
+  return [
+    route('/subscribe', 'everyone', (request) => views.form(request)),
+    route('/subscribe/confirm/:secret', 'secret', (request) => views.confirm(request)),
+    route('/subscribe/end/:secret', 'secret', (request) => views.end(request)),
+    route('/alerts/confirm/:secret', 'secret', (request) => views.channel(request)),
+    route('/alerts/stop/:secret', 'secret', (request) => views.stop(request)),
+  ];
+}
 
-  const charge = async (client: string, { texts }: ChosenLanguage): Promise<void> => {
-    const { allowed, retryAfterSeconds } = await limiter.charge(client);
-    if (!allowed)
-      throw retryLater('rate_limited', retryAfterSeconds, texts.subscribe.tooMany(retryAfterSeconds));
-  };
+/** The views of subscriptions. */
+class SubscribePages {
+  readonly #render: RenderPage;
+  readonly #sources: SubscribeSources;
+  readonly #limiter: Pick<RateLimiter, 'charge'>;
 
-  const showForm = (
-    request: HttpRequest,
-    language: ChosenLanguage,
-    { what, action, back, page }: FormTopic,
-    { sent = false, problem = null as string | null, typed = '' } = {},
-  ): HttpResponse => {
-    const { sentTitle, title } = language.texts.subscribe;
-    const frame = page === undefined ? {} : framePage(request, siteUrl, page, language);
-    const shown = { ...frame, what, action, back, sent, problem, typed };
-    const data = { language, title: sent ? sentTitle : title(what), ...shown };
-    return withoutStore(render('./subscribe', data, problem === null ? 200 : 400));
-  };
+  constructor(render: RenderPage, sources: SubscribeSources) {
+    this.#render = render;
+    this.#sources = sources;
+    this.#limiter = sources.limitForms('subscribe', MAX_FORMS_PER_MINUTE);
+  }
 
-  const form = async (request: HttpRequest): Promise<HttpResponse> => {
+  async form(request: HttpRequest): Promise<HttpResponse> {
     const language = chooseLanguage(request);
-    const topic = await readFormTopic(request, sources, language);
+    const topic = await readFormTopic(request, this.#sources, language);
     if (topic === null) {
       const error = new HttpError('route_not_found', 'There is nothing of that name to subscribe to.');
-      return renderMissing(render, request, language, error, language.texts.subscribe.gone);
+      return renderMissing(this.#render, request, language, error, language.texts.subscribe.gone);
     }
-    if (request.method !== 'POST') return showForm(request, language, topic);
+    if (request.method !== 'POST') return this.#showForm(request, language, topic);
     const typed = (await readForm(request)).get('address') ?? '';
-    await charge(request.client, language);
+    await this.#charge(request.client, language);
     const address = readMailAddress(typed);
     if (address === null)
-      return showForm(request, language, topic, {
+      return this.#showForm(request, language, topic, {
         problem: language.texts.subscribe.invalid,
         typed: typed.slice(0, 254),
       });
     const { client } = request;
-    await registry.requestSubscription({
+    await this.#sources.registry.requestSubscription({
       topic: topic.topic,
       address,
       language: language.code,
       client,
-      now: now(),
+      now: this.#sources.now(),
     });
-    return showForm(request, language, topic, { sent: true });
-  };
+    return this.#showForm(request, language, topic, { sent: true });
+  }
+
+  async confirm(request: HttpRequest): Promise<HttpResponse> {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const found = isSent
+      ? await this.#sources.registry.confirmSubscription(secret, this.#sources.now())
+      : await this.#sources.registry.findSubscription(secret);
+    if (found === null) return this.#gone(language);
+    const what = nameOf(found.topic, language);
+    if (found.isConfirmed)
+      return this.#show(language, { title: words.confirmedTitle, text: words.confirmed(what) });
+    return this.#show(language, {
+      title: words.confirmTitle,
+      text: words.confirmLead(what),
+      button: words.confirm,
+    });
+  }
+
+  async end(request: HttpRequest): Promise<HttpResponse> {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    if (request.method === 'POST') {
+      await this.#sources.registry.endSubscription(secret);
+      // Mail programs may send it twice.
+      return this.#show(language, { title: words.endedTitle, text: words.ended });
+    }
+    const found = await this.#sources.registry.findSubscription(secret);
+    if (found === null) return this.#gone(language);
+    const what = nameOf(found.topic, language);
+    return this.#show(language, { title: words.endTitle, text: words.endLead(what), button: words.end });
+  }
+
+  async channel(request: HttpRequest): Promise<HttpResponse> {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const found = isSent
+      ? await this.#sources.registry.confirmChannel(secret, this.#sources.now())
+      : await this.#sources.registry.findAskedChannel(secret);
+    if (found === null) return this.#gone(language, words.channelGone);
+    const { account, channel, isConfirmed } = found;
+    if (isConfirmed)
+      return this.#show(language, {
+        title: words.confirmedTitle,
+        text: words.channelConfirmed(account, channel),
+      });
+    const text = words.channelLead(account, channel);
+    return this.#show(language, { title: words.channelTitle, text, button: words.channelConfirm });
+  }
+
+  /** Mail programs send the POST without a button (RFC 8058); the button of who stopped it takes that back. */
+  async stop(request: HttpRequest): Promise<HttpResponse> {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const isResumed = new URLSearchParams(request.query).get('do') === 'resume';
+    const found = isSent
+      ? await this.#sources.registry.stopChannel(secret, !isResumed, this.#sources.now())
+      : await this.#sources.registry.findChannelOfStop(secret);
+    if (found === null) return this.#gone(language, words.channelGone);
+    const { account, channel, isConfirmed, isStopped } = found;
+    const names = [account, channel] as const;
+    if (isStopped)
+      return this.#show(language, {
+        ...{ title: words.stoppedTitle, text: words.stopped(...names) },
+        ...{ button: words.resume, action: '?do=resume', isDone: true },
+      });
+    if (!isConfirmed) return this.#gone(language, words.channelGone);
+    if (isResumed)
+      return this.#show(language, { title: words.confirmedTitle, text: words.channelConfirmed(...names) });
+    return this.#show(language, {
+      title: words.endTitle,
+      text: words.stopLead(...names),
+      button: words.stop,
+    });
+  }
+
+  async #charge(client: string, { texts }: ChosenLanguage): Promise<void> {
+    const { allowed, retryAfterSeconds } = await this.#limiter.charge(client);
+    if (!allowed)
+      throw retryLater('rate_limited', retryAfterSeconds, texts.subscribe.tooMany(retryAfterSeconds));
+  }
+
+  #showForm(
+    request: HttpRequest,
+    language: ChosenLanguage,
+    { what, action, back, page }: FormTopic,
+    { sent = false, problem = null as string | null, typed = '' } = {},
+  ): HttpResponse {
+    const { sentTitle, title } = language.texts.subscribe;
+    const frame = page === undefined ? {} : framePage(request, this.#sources.siteUrl, page, language);
+    const shown = { ...frame, what, action, back, sent, problem, typed };
+    const data = { language, title: sent ? sentTitle : title(what), ...shown };
+    return withoutStore(this.#render('./subscribe', data, problem === null ? 200 : 400));
+  }
 
   /** A page with a text, and a button that sends a POST to the same address. */
-  const show = (
+  #show(
     language: ChosenLanguage,
     data: {
       readonly title: string;
@@ -110,103 +217,14 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
       readonly isDone?: boolean;
     },
     status = 200,
-  ): HttpResponse => {
+  ): HttpResponse {
     const shown = { button: null, action: null, isDone: data.button === undefined, ...data };
-    return withSecrecy(render('./subscription', { language, ...shown }, status));
-  };
+    return withSecrecy(this.#render('./subscription', { language, ...shown }, status));
+  }
 
-  const gone = (language: ChosenLanguage, text = language.texts.subscribe.gone): HttpResponse =>
-    show(language, { title: language.texts.subscribe.goneTitle, text }, 404);
-
-  const confirm = async (request: HttpRequest): Promise<HttpResponse> => {
-    const language = chooseLanguage(request);
-    const { subscribe: words } = language.texts;
-    const { secret = '' } = request.params;
-    const isSent = request.method === 'POST';
-    const found = isSent
-      ? await registry.confirmSubscription(secret, now())
-      : await registry.findSubscription(secret);
-    if (found === null) return gone(language);
-    const what = nameOf(found.topic, language);
-    if (found.isConfirmed)
-      return show(language, { title: words.confirmedTitle, text: words.confirmed(what) });
-    return show(language, {
-      title: words.confirmTitle,
-      text: words.confirmLead(what),
-      button: words.confirm,
-    });
-  };
-
-  const end = async (request: HttpRequest): Promise<HttpResponse> => {
-    const language = chooseLanguage(request);
-    const { subscribe: words } = language.texts;
-    const { secret = '' } = request.params;
-    if (request.method === 'POST') {
-      await registry.endSubscription(secret);
-      // Mail programs may send it twice.
-      return show(language, { title: words.endedTitle, text: words.ended });
-    }
-    const found = await registry.findSubscription(secret);
-    if (found === null) return gone(language);
-    const what = nameOf(found.topic, language);
-    return show(language, { title: words.endTitle, text: words.endLead(what), button: words.end });
-  };
-
-  const channel = async (request: HttpRequest): Promise<HttpResponse> => {
-    const language = chooseLanguage(request);
-    const { subscribe: words } = language.texts;
-    const { secret = '' } = request.params;
-    const isSent = request.method === 'POST';
-    const found = isSent
-      ? await registry.confirmChannel(secret, now())
-      : await registry.findAskedChannel(secret);
-    if (found === null) return gone(language, words.channelGone);
-    const { account, channel, isConfirmed } = found;
-    if (isConfirmed)
-      return show(language, { title: words.confirmedTitle, text: words.channelConfirmed(account, channel) });
-    const text = words.channelLead(account, channel);
-    return show(language, { title: words.channelTitle, text, button: words.channelConfirm });
-  };
-
-  /** Mail programs send the POST without a button (RFC 8058); the button of who stopped it takes that back. */
-  const stop = async (request: HttpRequest): Promise<HttpResponse> => {
-    const language = chooseLanguage(request);
-    const { subscribe: words } = language.texts;
-    const { secret = '' } = request.params;
-    const isSent = request.method === 'POST';
-    const isResumed = new URLSearchParams(request.query).get('do') === 'resume';
-    const found = isSent
-      ? await registry.stopChannel(secret, !isResumed, now())
-      : await registry.findChannelOfStop(secret);
-    if (found === null) return gone(language, words.channelGone);
-    const { account, channel, isConfirmed, isStopped } = found;
-    const names = [account, channel] as const;
-    if (isStopped)
-      return show(language, {
-        ...{ title: words.stoppedTitle, text: words.stopped(...names) },
-        ...{ button: words.resume, action: '?do=resume', isDone: true },
-      });
-    if (!isConfirmed) return gone(language, words.channelGone);
-    if (isResumed)
-      return show(language, { title: words.confirmedTitle, text: words.channelConfirmed(...names) });
-    return show(language, { title: words.endTitle, text: words.stopLead(...names), button: words.stop });
-  };
-
-  const route = (path: string, access: 'everyone' | 'secret', handle: Route['handle']): Route => ({
-    path,
-    bucket: 'pages',
-    access,
-    anyMethod: true,
-    sameOrigin: true,
-    ...(handle === undefined ? {} : { handle }),
-  });
-  return [
-    route('/subscribe', 'everyone', form),
-    route('/subscribe/confirm/:secret', 'secret', confirm),
-    route('/subscribe/end/:secret', 'secret', end),
-    route('/alerts/confirm/:secret', 'secret', channel),
-    route('/alerts/stop/:secret', 'secret', stop),
-  ];
+  #gone(language: ChosenLanguage, text = language.texts.subscribe.gone): HttpResponse {
+    return this.#show(language, { title: language.texts.subscribe.goneTitle, text }, 404);
+  }
 }
 
 /** What the form of a request is about; null: there is no such service, category or page. */
