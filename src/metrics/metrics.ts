@@ -13,6 +13,19 @@ interface LabelledValue {
   readonly value: number;
 }
 
+/** The values of a metric with one label, by the label's value. */
+type ByLabel = Readonly<Record<string, number>>;
+
+/** Reads the values of a metric at a scrape. */
+type ReadValues = () => readonly LabelledValue[];
+
+interface ReadMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: string[];
+  readonly read: ReadValues;
+}
+
 /** Creates a set that contains only the metrics of the process (memory, CPU, event loop). */
 export function createMetrics() {
   const registry = new Registry();
@@ -57,102 +70,23 @@ export function createMetrics() {
     /** The exposition in Prometheus' text format. */
     render: (): Promise<string> => registry.metrics(),
     /** Adds a gauge whose value is read at each scrape. */
-    gauge(name: string, help: string, read: () => number): void {
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    },
+    gauge: (name: string, help: string, read: () => number): void =>
+      addGauge(registry, { name, help, read: () => [{ labels: {}, value: read() }] }),
     /** Adds a gauge with one label; `read` returns the value for each label value. */
-    gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
-      new Gauge({
-        name,
-        help,
-        labelNames: [label],
-        registers: [registry],
-        collect() {
-          // Removes label values that are no longer returned.
-          this.reset();
-          for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
-        },
-      });
-    },
+    gaugeBy: (name: string, help: string, label: string, read: () => ByLabel): void =>
+      addGauge(registry, { name, help, labelNames: [label], read: () => labelled(label, read()) }),
     /** Adds a gauge with several labels; `read` returns every value with its labels. */
-    gaugeByAll(
-      name: string,
-      help: string,
-      labelNames: readonly string[],
-      read: () => readonly LabelledValue[],
-    ): void {
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const { labels, value } of read()) this.set({ ...labels }, value);
-        },
-      });
-    },
+    gaugeByAll: (name: string, help: string, labelNames: string[], read: ReadValues): void =>
+      addGauge(registry, { name, help, labelNames, read }),
     /** Adds a counter that is kept elsewhere and only grows. */
-    counter(name: string, help: string, read: () => number): void {
-      let seen = 0;
-      new Counter({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          const value = read();
-          if (value > seen) this.inc(value - seen);
-          seen = Math.max(seen, value);
-        },
-      });
-    },
+    counter: (name: string, help: string, read: () => number): void =>
+      addCounter(registry, { name, help, read: () => [{ labels: {}, value: read() }] }),
     /** Adds a counter with one label that is kept elsewhere and only grows; `read` returns the value for each label value. */
-    counterBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
-      const seen = new Map<string, number>();
-      new Counter({
-        name,
-        help,
-        labelNames: [label],
-        registers: [registry],
-        collect() {
-          for (const [word, value] of Object.entries(read())) {
-            const before = seen.get(word) ?? 0;
-            this.inc({ [label]: word }, Math.max(0, value - before));
-            seen.set(word, Math.max(before, value));
-          }
-        },
-      });
-    },
+    counterBy: (name: string, help: string, label: string, read: () => ByLabel): void =>
+      addCounter(registry, { name, help, labelNames: [label], read: () => labelled(label, read()) }),
     /** Adds a counter with several labels that is kept elsewhere and only grows; `read` returns every value with its labels. */
-    counterByAll(
-      name: string,
-      help: string,
-      labelNames: readonly string[],
-      read: () => readonly LabelledValue[],
-    ): void {
-      const seen = new Map<string, number>();
-      new Counter({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [registry],
-        collect() {
-          for (const { labels, value } of read()) {
-            const key = JSON.stringify(labels);
-            const before = seen.get(key) ?? 0;
-            this.inc({ ...labels }, Math.max(0, value - before));
-            seen.set(key, Math.max(before, value));
-          }
-        },
-      });
-    },
+    counterByAll: (name: string, help: string, labelNames: string[], read: ReadValues): void =>
+      addCounter(registry, { name, help, labelNames, read }),
     /** Adds constant facts as labels of a gauge that is always 1. */
     info(name: string, help: string, facts: Readonly<Record<string, string>>): void {
       new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);
@@ -172,4 +106,36 @@ export function createMetrics() {
       noteDuration(route, seconds);
     },
   };
+}
+
+function labelled(label: string, values: ByLabel): LabelledValue[] {
+  return Object.entries(values).map(([word, value]) => ({ labels: { [label]: word }, value }));
+}
+
+function addGauge(registry: Registry, { read, ...configuration }: ReadMetric): void {
+  new Gauge({
+    ...configuration,
+    registers: [registry],
+    collect() {
+      // Removes label values that are no longer returned.
+      this.reset();
+      for (const { labels, value } of read()) this.set({ ...labels }, value);
+    },
+  });
+}
+
+function addCounter(registry: Registry, { read, ...configuration }: ReadMetric): void {
+  const seen = new Map<string, number>();
+  new Counter({
+    ...configuration,
+    registers: [registry],
+    collect() {
+      for (const { labels, value } of read()) {
+        const key = JSON.stringify(labels);
+        const before = seen.get(key) ?? 0;
+        this.inc({ ...labels }, Math.max(0, value - before));
+        seen.set(key, Math.max(before, value));
+      }
+    },
+  });
 }

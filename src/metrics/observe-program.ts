@@ -9,6 +9,18 @@ import { observeAlerts, type ReadAlertFigures } from './observe-alerts.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
 import { observeSlots, type SlotFigures } from './observe-slots.ts';
 
+/** What a probe thread reports. */
+interface HostFigures {
+  readonly openChecks: number;
+  readonly waiting: number;
+  readonly checksDone: number;
+  readonly startDelayMs: { readonly p50: number; readonly p99: number };
+  readonly loopDelayMs: number;
+  readonly heapBytes: number;
+  readonly shares: SlotFigures;
+  readonly postponed: number;
+}
+
 /** The observed parts, each with the members that the metrics read. */
 export interface ObservedParts {
   /** The current role of this process; absent: it is always the monitor. */
@@ -27,16 +39,7 @@ export interface ObservedParts {
       readonly restarts: number;
       readonly checksDone: number;
       readonly unreadableCredentials?: number;
-      readonly hosts: readonly ({
-        readonly openChecks: number;
-        readonly waiting: number;
-        readonly checksDone: number;
-        readonly startDelayMs: { readonly p50: number; readonly p99: number };
-        readonly loopDelayMs: number;
-        readonly heapBytes: number;
-        readonly shares: SlotFigures;
-        readonly postponed: number;
-      } | null)[];
+      readonly hosts: readonly (HostFigures | null)[];
     };
   };
   readonly record: {
@@ -92,14 +95,22 @@ export interface ObservedParts {
 
 const VERDICTS: readonly Verdict[] = ['up', 'slow', 'down'];
 
+const seconds = (ms: number) => ms / 1_000;
+
 /** Adds all metrics of the program. */
 export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
-  const { fleet, record, samples, directory, status } = parts;
-  const worst =
-    (read: (host: NonNullable<ReturnType<typeof fleet.report>['hosts'][number]>) => number) => () =>
-      fleet.report().hosts.reduce((most, host) => Math.max(most, host === null ? 0 : read(host)), 0);
-  const seconds = (ms: number) => ms / 1_000;
+  observeProcess(metrics, parts);
+  observeChecks(metrics, parts);
+  observeProber(metrics, parts);
+  observeStores(metrics, parts);
+  observeFeeds(metrics, parts);
+  if (parts.redis) observeRedis(metrics, parts.redis);
+  metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
+}
 
+/** The site, and this process among the others. */
+function observeProcess(metrics: Metrics, parts: ObservedParts): void {
+  const { directory, status } = parts;
   metrics.info('upbeat_site_info', 'Address of the site, and version of the program.', { ...parts.site });
   metrics.gaugeBy('upbeat_services', 'Services by current status.', 'status', () => {
     const verdicts = VERDICTS.map((word) => [word, status.counts.withStatus(word)] as const);
@@ -150,6 +161,13 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     "Wall clock of this process minus Redis' clock; 0 outside of a cluster.",
     () => seconds(parts.clockOffsetMs?.() ?? 0),
   );
+}
+
+/** The checks of this process, and its probe threads. */
+function observeChecks(metrics: Metrics, parts: ObservedParts): void {
+  const { fleet } = parts;
+  const worst = (read: (host: HostFigures) => number) => () =>
+    fleet.report().hosts.reduce((most, host) => Math.max(most, host === null ? 0 : read(host)), 0);
   metrics.gauge(
     'upbeat_services_probed',
     'Services that the probe threads check.',
@@ -204,6 +222,9 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Heap of the largest probe thread.',
     worst((host) => host.heapBytes),
   );
+}
+
+function observeProber(metrics: Metrics, { record }: ObservedParts): void {
   metrics.gauge('upbeat_prober_online', '1: the prober is online; 0: it is offline.', () =>
     record.prober().online ? 1 : 0,
   );
@@ -227,6 +248,10 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Results and heartbeats dropped because the registry was unavailable while too many of a service waited.',
     () => record.dropped?.() ?? 0,
   );
+}
+
+function observeStores(metrics: Metrics, parts: ObservedParts): void {
+  const { samples } = parts;
   metrics.counter('upbeat_samples_total', 'Samples taken.', () => samples.stats().appended);
   metrics.gauge('upbeat_samples_pending', 'Samples waiting to be stored.', () => samples.stats().pending);
   metrics.gauge(
@@ -248,7 +273,9 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
         Object.entries(parts.stores()).map(([store, { problem }]) => [store, problem === null ? 1 : 0]),
       ),
   );
-  const { feeds } = parts;
+}
+
+function observeFeeds(metrics: Metrics, { feeds }: ObservedParts): void {
   metrics.gauge('upbeat_feeds', 'Vendor status pages that are polled.', () => feeds.health().length);
   metrics.gauge(
     'upbeat_feeds_failing',
@@ -267,17 +294,16 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     () => feeds.polls().good + feeds.polls().failed,
   );
   metrics.counter('upbeat_feed_polls_failed_total', 'Of these, failed.', () => feeds.polls().failed);
-  const { redis = null } = parts;
-  if (redis !== null) {
-    metrics.gauge('upbeat_redis_connected', '1: Redis is available; 0: it is not.', () =>
-      redis.problem() === null ? 1 : 0,
-    );
-    metrics.counter(
-      'upbeat_redis_commands_failed_total',
-      'Redis commands that timed out or failed.',
-      () => redis.stats().commandsFailed,
-    );
-    metrics.counter('upbeat_redis_reconnects_total', 'Reconnects to Redis.', () => redis.stats().reconnects);
-  }
-  metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
+}
+
+function observeRedis(metrics: Metrics, redis: NonNullable<ObservedParts['redis']>): void {
+  metrics.gauge('upbeat_redis_connected', '1: Redis is available; 0: it is not.', () =>
+    redis.problem() === null ? 1 : 0,
+  );
+  metrics.counter(
+    'upbeat_redis_commands_failed_total',
+    'Redis commands that timed out or failed.',
+    () => redis.stats().commandsFailed,
+  );
+  metrics.counter('upbeat_redis_reconnects_total', 'Reconnects to Redis.', () => redis.stats().reconnects);
 }
