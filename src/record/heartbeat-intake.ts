@@ -97,7 +97,7 @@ function isAccepted({ accountId, check }: Service, account: number): boolean {
 const WAIT_TIMEOUT_MS = 5_000;
 
 /** Heartbeats that wait until the feed of changes has delivered the revision of their service. */
-type AwaitedRevisions = ReturnType<typeof createAwaitedRevisions>;
+export type AwaitedRevisions = ReturnType<typeof createAwaitedRevisions>;
 
 /** Makes an empty list of waiting heartbeats. */
 export function createAwaitedRevisions(clock: Pick<Clock, 'after'>) {
