@@ -1,0 +1,236 @@
+/** The server of requests: one Koa application over the URL table, with a short way for hot routes. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type KoaRouter from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
+import type { Clock } from '../clock.ts';
+import { domainOrigin } from '../domain/status-page.ts';
+import { toError } from '../error.ts';
+import { basePathOf, headersBelow, stripBasePath } from '../http/base-path.ts';
+import { createBodyReader, createBodyStartReader } from '../http/body.ts';
+import { createClientReader } from '../http/client-address.ts';
+import type { CompleteResponse } from '../http/complete-response.ts';
+import type { Pipeline } from '../http/pipeline.ts';
+import { HttpError, NOTHING_AT } from '../http/problem.ts';
+import type { HttpRequest, Route } from '../http/route.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createDomainRoutes } from './domain-routes.ts';
+import type { RouteSources } from './routes.ts';
+
+/** Loaded by `require`, because its module for `import` loads `fetch` and WebSocket of Node.js, which take 6 MB. */
+const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
+
+/** Methods whose requests have a body. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+/** Hot routes, which bypass Koa and its router where the slug needs no decoding; the response is the same. */
+const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/status/:slug', '/api/badge/:slug']);
+const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
+
+/** Options of the server. */
+export interface RequestServerOptions {
+  readonly routes: readonly Route[];
+  readonly pipeline: Pipeline;
+  readonly siteUrl: string;
+  readonly trustedProxies: readonly string[];
+  /** The owners' domains; null: there are none. */
+  readonly pageDomains: NonNullable<RouteSources['pageDomains']> | null;
+  readonly proofs: Parameters<typeof createDomainRoutes>[1];
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The server. */
+export class RequestServer {
+  readonly #pipeline: Pipeline;
+  readonly #siteUrl: string;
+  readonly #pageDomains: NonNullable<RouteSources['pageDomains']> | null;
+  readonly #metrics: Metrics;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #siteHost: string;
+  readonly #readClient: ReturnType<typeof createClientReader>;
+  readonly #base: string;
+  readonly #router = new Router();
+  readonly #koa;
+  /** Whether a URL could also be one of this site without its base path. */
+  readonly #isAmbiguous: boolean;
+  readonly #findAtDomain: ReturnType<typeof createDomainRoutes>;
+  /** By what precedes the slug, with its slash, in small letters. */
+  readonly #hotRoutes: Map<string, Route>;
+
+  constructor(options: RequestServerOptions) {
+    const { routes, siteUrl, proofs, log } = options;
+    this.#pipeline = options.pipeline;
+    this.#siteUrl = siteUrl;
+    this.#pageDomains = options.pageDomains;
+    this.#metrics = options.metrics;
+    this.#clock = options.clock;
+    this.#log = log;
+    const { host: siteHost } = new URL(siteUrl);
+    this.#siteHost = siteHost;
+    this.#readClient = createClientReader(options.trustedProxies);
+    this.#base = basePathOf(siteUrl);
+    const application = new Koa();
+    for (const route of routes) {
+      this.#router.all(route.path, (context: Context & { params: Record<string, string> }) => {
+        context.respond = false;
+        return this.#answer(
+          route,
+          this.#requestOf(context.req, siteUrl + context.path, context.params, context.querystring),
+          context.res,
+        );
+      });
+    }
+    application.use(this.#router.routes());
+    application.use((context) => {
+      context.respond = false;
+      const { req, res, path } = context;
+      return this.#answer(UNKNOWN_ROUTE, this.#requestOf(req, siteUrl + path, { path }, ''), res);
+    });
+    application.on('error', (error: Error, context?: Context) =>
+      log.error({ path: context?.path, problem: error.message }, 'a request failed outside its handler'),
+    );
+    this.#koa = application.callback();
+    this.#isAmbiguous =
+      this.#base !== '' && routes.some(({ path }) => path.split('/')[1] === this.#base.split('/')[1]);
+    this.#findAtDomain = createDomainRoutes(routes, proofs);
+    this.#hotRoutes = new Map(
+      routes
+        .filter(({ path }) => HOT_ROUTES.has(path))
+        .map((route) => [route.path.slice(0, -':slug'.length), route]),
+    );
+  }
+
+  /** Handles a request of `http.createServer`. */
+  handle(message: IncomingMessage, response: ServerResponse): void {
+    const page = this.#pageDomains?.find(message.headers.host) ?? null;
+    if (this.#base !== '' && page === null)
+      message.url = stripBasePath(message.url ?? '/', this.#base, this.#isRoute);
+    const url = message.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const query = mark === -1 ? '' : url.slice(mark + 1);
+    if (page !== null) {
+      const found = this.#findAtDomain(page, path, query) ?? {
+        route: UNKNOWN_ROUTE,
+        params: { path },
+        query: '',
+      };
+      const headers = withoutKey(message.headers);
+      const request = {
+        ...this.#requestOf(
+          message,
+          domainOrigin(this.#siteUrl, page.domain) + path,
+          found.params,
+          found.query,
+        ),
+        headers,
+        atDomain: true,
+      } as const;
+      this.#respond(path, found.route, request, response);
+      return;
+    }
+    const slugAt = path.lastIndexOf('/') + 1;
+    const route = this.#hotRoutes.get(path.slice(0, slugAt).toLowerCase());
+    const slug = path.slice(slugAt);
+    if (route === undefined || !PLAIN_SLUG.test(slug)) void this.#koa(message, response);
+    else
+      this.#respond(path, route, this.#requestOf(message, this.#siteUrl + path, { slug }, query), response);
+  }
+
+  readonly #isRoute = (url: string) =>
+    !this.#isAmbiguous || this.#router.match(url.replace(/\?.*/s, ''), 'GET').path.length > 0;
+
+  #requestOf(
+    message: IncomingMessage,
+    url: string,
+    params: Readonly<Record<string, string>>,
+    query: string,
+  ): HttpRequest {
+    return {
+      method: message.method ?? 'GET',
+      params,
+      query,
+      headers: message.headers,
+      url,
+      siteHost: this.#siteHost,
+      client: this.#readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+      // Node.js ends a connection whose client has ended it.
+      isGone: () => !message.socket.writable,
+      ...(WITH_BODY.has(message.method ?? '')
+        ? { readBody: createBodyReader(message), readBodyStart: createBodyStartReader(message) }
+        : {}),
+    };
+  }
+
+  #answer(route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> {
+    const startedMs = this.#clock.monotonic();
+    return andThen(this.#pipeline.run(route, request), (given) => {
+      if (this.#base !== '' && request.atDomain !== true) headersBelow(given, this.#base);
+      send(response, given, request.method);
+      const ms = this.#clock.monotonic() - startedMs;
+      this.#metrics.noteRequest(route.path, given.status, ms / 1_000);
+      this.#log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
+    });
+  }
+
+  #respond(path: string, route: Route, request: HttpRequest, response: ServerResponse) {
+    void attempt(
+      () => this.#answer(route, request, response),
+      () => {},
+      (thrown) => {
+        const { message, stack } = toError(thrown);
+        this.#log.error({ path, problem: message, stack }, 'a request failed outside its handler');
+        response.destroy();
+      },
+    );
+  }
+}
+
+/** The headers of a request at a domain: keys are for this site alone, while a page may ask for its password by HTTP Basic. */
+function withoutKey({ authorization = '', ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return /^ *basic /i.test(authorization) ? { ...headers, authorization } : headers;
+}
+
+const UNKNOWN_ROUTE: Route = {
+  path: 'unknown',
+  bucket: 'pages',
+  access: 'everyone',
+  anyMethod: true,
+  handle({ params }) {
+    throw new HttpError('route_not_found', `${NOTHING_AT}${(params.path ?? '').slice(0, 200)}.`);
+  },
+};
+
+function send(
+  response: ServerResponse,
+  { status, headers, body, bodyBytes, stream }: CompleteResponse,
+  method: string,
+): void {
+  if (stream !== undefined) {
+    if (!response.destroyed) response.writeHead(status, headers);
+    stream(response);
+    return;
+  }
+  if (response.destroyed) return;
+  response.writeHead(status, headers);
+  if (method === 'HEAD' || status === 204 || status === 304) response.end();
+  // Text in ASCII goes out with the headers by one write, without a conversion to UTF-8.
+  else if (typeof body === 'string') response.end(body, bodyBytes === body.length ? 'latin1' : 'utf8');
+  else if (body.byteLength <= ONE_WRITE_BYTES) response.end(asText(body), 'latin1');
+  else response.end(body);
+}
+
+/**
+ * Bytes up to this size, such as badges, go out with the headers by one write too. Node.js sends at most 16 KiB, headers included, without
+ * an allocation; half of it leaves room for the headers.
+ */
+const ONE_WRITE_BYTES = 8_192;
+
+/** One character for each byte. */
+function asText(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+}
