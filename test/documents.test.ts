@@ -114,7 +114,7 @@ t.test('it answers where things are with files that define them', async (t) => {
   const wrong = answers.filter(
     ([, name, path = '']) =>
       !existsSync(join(ROOT, path)) ||
-      !new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm').test(read(path)),
+      !new RegExp(`^export (?:async )?(?:function|const|class) ${name}\\b`, 'm').test(read(path)),
   );
   t.same(
     wrong.map(([row]) => row),
