@@ -5,10 +5,10 @@ import {
   applyDocument,
   MAX_SERVICES_TOGETHER,
 } from '../apply/apply.ts';
-import { domainIn, type PublicServices } from '../apply/apply-document.ts';
-import { ApplyDocumentSchema } from '../apply/apply-lists.ts';
+import { ApplyDocumentSchema, LISTS } from '../apply/apply-lists.ts';
 import { AppliedMaintenanceSchema } from '../apply/apply-maintenances.ts';
 import { CONTENT_TYPES, type Plan } from '../apply/apply-plan.ts';
+import { domainIn, type PublicServices } from '../apply/present-content.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';
@@ -205,7 +205,7 @@ type Listed = ReadonlySet<string>;
 function readBody(body: Uint8Array): unknown {
   const document = parseJson(body);
   const lists: Readonly<Record<string, unknown>> = Object(document);
-  const refusals = ['channels', 'services', 'rules', 'pages', 'maintenances'].flatMap((member) => {
+  const refusals = LISTS.flatMap((member) => {
     const list = lists[member];
     if (!Array.isArray(list) || list.length <= MAX_SERVICES_TOGETHER) return [];
     const problem = { code: 'limit', keyword: 'maxItems', limit: MAX_SERVICES_TOGETHER } as const;

@@ -1,9 +1,7 @@
-/** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
+/** Reads a document of `apply`, in the form that a plan compares. */
 
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
-import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
-import type { ChannelKinds } from '../resources/channels/channel-document.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -11,120 +9,52 @@ import {
   type Outcome,
   refuse,
 } from '../resources/kit/change.ts';
-import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
+import { listedFinder } from '../resources/kit/listed-services.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
-import {
-  type PageDocument,
-  pageDocumentOf,
-  type ReadPage,
-  readPageDocument,
-} from '../resources/pages/page-document.ts';
+import { pageDocumentOf, type ReadPage, readPageDocument } from '../resources/pages/page-document.ts';
 import { sealReaders } from '../resources/pages/page-readers.ts';
-import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
 import { refuseListed } from '../resources/services/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
-import {
-  type Registration,
-  readServiceDocument,
-  serviceDocumentOf,
-} from '../resources/services/service-document.ts';
+import { type Registration, readServiceDocument } from '../resources/services/service-document.ts';
 import type {
   WantedChannel,
   WantedMaintenance,
   WantedPage,
   WantedRule,
 } from '../store/ports/account-content.ts';
-import type { RuleStore } from '../store/ports/alerts.ts';
-import type { ChannelStore } from '../store/ports/channels.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { PostStore } from '../store/ports/posts.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
+import { type ListedNames, readWantedChannel, readWantedRule, wantedRuleItem } from './apply-alerts.ts';
+import type { ApplyLists, ListName } from './apply-lists.ts';
+import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';
+import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
 import {
   channelItem,
-  type ListedNames,
-  type PresentAlerts,
-  readPresentAlerts,
-  readWantedChannel,
-  readWantedRule,
-  ruleItem,
-  wantedRuleItem,
-} from './apply-alerts.ts';
-import type { ApplyLists } from './apply-lists.ts';
-import {
-  keyMaintenances,
-  maintenanceItem,
-  type PresentMaintenances,
-  readWantedMaintenances,
-  wantedMaintenanceItem,
-} from './apply-maintenances.ts';
-import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
-
-/** The list of each type. */
-const LIST_OF = {
-  service: 'services',
-  page: 'pages',
-  channel: 'channels',
-  rule: 'rules',
-  maintenance: 'maintenances',
-} as const;
-
-/** The public services. */
-export interface PublicServices {
-  /** By slug or domain; null: there is none. */
-  readonly find: (name: string) => Service | null;
-  /** By id; null: it is not public. */
-  readonly findById: (id: number) => Service | null;
-  /** Domains of the catalogue, including those that its file will add. */
-  readonly domains: ReadonlySet<string>;
-}
+  domainIn,
+  type PresentContent,
+  type PresentSources,
+  pageItem,
+  serviceItem,
+} from './present-content.ts';
 
 /** The dependencies of reading. */
-export interface ReadApplyContext {
-  readonly registry: Pick<ServiceStore, 'servicesOf'> &
-    Pick<PageStore, 'pagesOf' | 'findPagePassword'> &
-    Pick<CredentialStore, 'matchCredentials'> &
-    Pick<ChannelStore, 'channelsOf'> &
-    Pick<RuleStore, 'rulesOf'> &
-    Pick<PostStore, 'ownerMaintenancesOf'>;
-  /** Called only if pages or rules are listed, or a service is new. */
-  readonly loadPublic: () => Promise<PublicServices>;
+export interface ReadApplyContext extends PresentSources {
+  readonly registry: PresentSources['registry'] &
+    Pick<PageStore, 'findPagePassword'> &
+    Pick<CredentialStore, 'matchCredentials'>;
   readonly destinations: AllowedDestinations;
   readonly bounds: CheckBounds;
-  readonly kinds: ChannelKinds;
   readonly now: () => number;
-}
-
-/** The domain of a service that was not validated; empty: it has none. */
-export function domainIn(one: unknown): string {
-  const { domain }: { readonly domain?: unknown } = Object(one);
-  return typeof domain === 'string' ? domain.toLowerCase() : '';
-}
-
-/** What an account has, as far as the lists concern it. */
-export interface PresentContent {
-  /** By domain. */
-  readonly services: ReadonlyMap<string, Service>;
-  readonly items: readonly ContentItem[];
-  /** The types of the lists that the document has. */
-  readonly listed: ReadonlySet<ContentType>;
-  /** Null: neither a page nor a new service is listed. */
-  readonly publicServices: PublicServices | null;
-  readonly alerts: PresentAlerts;
-  /** Empty: maintenance is not listed. */
-  readonly maintenances: PresentMaintenances;
-  /** Its status pages by slug; empty: neither pages nor rules nor maintenance is listed. */
-  readonly pages: ReadonlyMap<string, OwnedPage>;
 }
 
 /** What a document lists. */
 export interface WantedContent {
-  readonly services: ReadonlyMap<string, WantedRegistration>;
-  readonly pages: ReadonlyMap<string, WantedPage>;
-  readonly channels: ReadonlyMap<string, WantedChannel>;
-  readonly rules: ReadonlyMap<string, WantedRule>;
-  readonly maintenances: ReadonlyMap<string, WantedMaintenance>;
+  readonly service: ReadonlyMap<string, WantedRegistration>;
+  readonly page: ReadonlyMap<string, WantedPage>;
+  readonly channel: ReadonlyMap<string, WantedChannel>;
+  readonly rule: ReadonlyMap<string, WantedRule>;
+  readonly maintenance: ReadonlyMap<string, WantedMaintenance>;
   readonly items: readonly ContentItem[];
   /** The path in the document; null: it is not listed. */
   readonly pathOf: (type: ContentType, key: string) => string | null;
@@ -136,52 +66,6 @@ interface WantedRegistration {
   readonly credentials: ComparedCheck;
 }
 
-/** Reads what an account has. */
-export async function readPresent(
-  { registry, loadPublic, kinds }: ReadApplyContext,
-  accountId: number,
-  lists: ApplyLists,
-): Promise<PresentContent> {
-  const { services: listed, pages: listedPages, channels: listedChannels, rules: listedRules } = lists;
-  const services = new Map((await registry.servicesOf(accountId)).map((one) => [one.domain, one]));
-  const isNew = (one: unknown) => !services.has(domainIn(one));
-  const namesServices = listedPages !== undefined || listedRules !== undefined;
-  const needsPublic = namesServices || listed?.some(isNew) === true;
-  const publicServices = needsPublic ? await loadPublic() : null;
-  const byId = new Map([...services.values()].map((service) => [service.id, service]));
-  const nameOf = (id: number) => {
-    const service = byId.get(id) ?? publicServices?.findById(id) ?? null;
-    return service === null ? null : nameOnPage(service);
-  };
-  const hasMaintenances = lists.maintenances !== undefined;
-  const pages = namesServices || hasMaintenances ? await registry.pagesOf(accountId) : [];
-  const maintenances = keyMaintenances(hasMaintenances ? await registry.ownerMaintenancesOf(accountId) : []);
-  const subjects = { services: [...services.values()], pages };
-  const alerts = await readPresentAlerts(registry, accountId, lists);
-  const channelNames = new Map([...alerts.channels.values()].map(({ id, name }) => [id, name]));
-  const names = { service: nameOf, channel: (id: number) => channelNames.get(id) ?? null };
-  const items = [
-    ...(listed === undefined ? [] : [...services.values()].map((one) => serviceItem(one, one.check.sealed))),
-    ...(listedPages === undefined ? [] : pages).map((page) =>
-      pageItem(pageDocumentOf(page, {}, nameOf), page),
-    ),
-    ...(listedChannels === undefined ? [] : [...alerts.channels.values()]).map((channel) =>
-      channelItem(kinds, channel, channel),
-    ),
-    ...[...alerts.rules.values()].map((rule) => ruleItem(ruleDocumentOf(rule, names))),
-    ...[...maintenances].map(([key, post]) => maintenanceItem(key, post, subjects)),
-  ];
-  return {
-    services,
-    items,
-    publicServices,
-    alerts,
-    maintenances,
-    pages: new Map(pages.map((page) => [page.slug, page])),
-    listed: new Set(CONTENT_TYPES.filter((type) => lists[LIST_OF[type]] !== undefined)),
-  };
-}
-
 /**
  * Reads what a document lists. `prune`: services that are not listed will be removed. Refused as
  * `readServiceDocument` and `readPageDocument`, and with `listed_twice` and `catalogue_owns`; the fields are paths
@@ -191,50 +75,50 @@ export async function readWanted(
   { registry, destinations, bounds, kinds, now }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
-  { services: present, publicServices, alerts, maintenances: announced, pages: presentPages }: PresentContent,
+  present: PresentContent,
   prune: boolean,
 ): Promise<Outcome<WantedContent>> {
   const { role, accountId } = principal;
+  const { publicServices } = present;
   const limits = limitsFor(principal, bounds);
-  const services = readList(
+  /** Whether something that the account has and the document does not list stays. */
+  const staysBeside = (list: ListName) => !prune || lists[list] === undefined;
+  const service = readList(
     'services',
     lists.services,
     (one) => {
-      const before = present.get(domainIn(one))?.check;
+      const before = present.service.get(domainIn(one))?.check;
       const reading = readServiceDocument(one, destinations, limits, { before });
-      if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
+      if (!reading.ok || role !== 'operator' || before !== undefined) return reading;
       return refuseListed(reading, publicServices?.domains ?? new Set());
     },
     ({ domain }) => domain,
   );
-  const stays = (domain: string) => !prune || lists.services === undefined || services.found.has(domain);
   const own = new Map<string, Service | null>([
-    ...[...services.found.keys()].map((domain) => [domain, null] as const),
-    ...[...present].filter(([domain]) => stays(domain)),
+    ...[...service.found.keys()].map((domain) => [domain, null] as const),
+    ...[...present.service].filter(([domain]) => staysBeside('services') || service.found.has(domain)),
   ]);
   const find = listedFinder(accountId, own, (name) => publicServices?.find(name) ?? null);
-  const pages = readList(
+  const page = readList(
     'pages',
     lists.pages,
     (one) => readWantedPage(one, find.idOf),
     ({ slug }) => slug,
   );
-  const channels = readList(
+  const channel = readList(
     'channels',
     lists.channels,
-    (one) => readWantedChannel({ kinds, destinations }, alerts.channels, one, now()),
+    (one) => readWantedChannel({ kinds, destinations }, present.channel, one, now()),
     ({ name }) => name,
   );
-  /** Whether something that the account has and the document does not list stays. */
-  const staysBeside = (list: keyof ApplyLists) => !prune || lists[list] === undefined;
   const names: ListedNames = {
     service: find.idOf,
     serviceName: find.nameOf,
-    channels: alerts.channels,
-    hasChannel: (name) => channels.found.has(name) || (staysBeside('channels') && alerts.channels.has(name)),
-    hasPage: (slug) => pages.found.has(slug) || (staysBeside('pages') && presentPages.has(slug)),
+    channels: present.channel,
+    hasChannel: (name) => channel.found.has(name) || (staysBeside('channels') && present.channel.has(name)),
+    hasPage: (slug) => page.found.has(slug) || (staysBeside('pages') && present.page.has(slug)),
   };
-  const rules = readList(
+  const rule = readList(
     'rules',
     lists.rules,
     (one) => readWantedRule(one, names),
@@ -242,55 +126,47 @@ export async function readWanted(
   );
   const readings = await readWantedMaintenances(
     lists.maintenances ?? [],
-    announced,
+    present.maintenance,
     {
       services: own,
-      pages: [...new Set([...pages.found.keys(), ...(staysBeside('pages') ? presentPages.keys() : [])])],
+      pages: [...new Set([...page.found.keys(), ...(staysBeside('pages') ? present.page.keys() : [])])],
     },
     now(),
   );
-  const maintenances = readList(
+  const maintenance = readList(
     'maintenances',
     readings,
     (reading) => reading,
     ({ key }) => key,
   );
-  const read = {
-    service: services,
-    page: pages,
-    channel: channels,
-    rule: rules,
-    maintenance: maintenances,
-  };
-  const sealed = await sealPages(registry, pages, presentPages);
+  const read = { service, page, channel, rule, maintenance };
+  const sealed = await sealPages(registry, page, present.page);
   const refusals = [...CONTENT_TYPES.flatMap((type) => read[type].refusals), ...sealed.refusals];
   if (refusals.length > 0) return { ok: false, refusals };
-  const registrations = [...services.found.values()];
-  const compared = await compareSecrets(registry, registrations, (domain) => present.get(domain)?.check);
-  const wanted = registrations.map((service, index) => {
+  const registrations = [...service.found.values()];
+  const compared = await compareSecrets(
+    registry,
+    registrations,
+    (domain) => present.service.get(domain)?.check,
+  );
+  const wanted = registrations.map((one, index) => {
     const { fresh = {}, kept = {} } = compared[index] ?? {};
-    return { service, credentials: { fresh, kept: { ...service.check.sealed, ...kept } } };
+    return { service: one, credentials: { fresh, kept: { ...one.check.sealed, ...kept } } };
   });
   return accept({
-    services: new Map(wanted.map((one) => [one.service.domain, one])),
-    pages: sealed.found,
-    channels: channels.found,
-    rules: rules.found,
-    maintenances: maintenances.found,
+    service: new Map(wanted.map((one) => [one.service.domain, one])),
+    page: sealed.found,
+    channel: channel.found,
+    rule: rule.found,
+    maintenance: maintenance.found,
     items: [
-      ...wanted.map(({ service, credentials }) => serviceItem(service, credentials.kept, credentials.fresh)),
-      ...[...sealed.found.values()].map((page) => {
-        const groups = page.groups.map((group) => ({ ...group, services: group.services.map(find.nameOf) }));
-        return pageItem(
-          pageDocumentOf({ ...page, groups }, {}, (name) => name),
-          page,
-        );
-      }),
-      ...[...channels.found.values()].map((channel) =>
-        channelItem(kinds, channel, alerts.channels.get(channel.name) ?? null),
+      ...wanted.map(({ service: one, credentials }) => serviceItem(one, credentials.kept, credentials.fresh)),
+      ...[...sealed.found.values()].map((one) => pageItem(pageDocumentOf(one, {}, find.nameOf), one)),
+      ...[...channel.found.values()].map((one) =>
+        channelItem(kinds, one, present.channel.get(one.name) ?? null),
       ),
-      ...[...rules.found.values()].map((rule) => wantedRuleItem(rule, names)),
-      ...[...maintenances.found.values()].map((one) => wantedMaintenanceItem(one, present)),
+      ...[...rule.found.values()].map((one) => wantedRuleItem(one, names)),
+      ...[...maintenance.found.values()].map((one) => wantedMaintenanceItem(one, present.service)),
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
@@ -312,7 +188,7 @@ async function sealPages(
     found,
     paths,
   }: { readonly found: ReadonlyMap<string, ReadPage>; readonly paths: ReadonlyMap<string, string> },
-  present: PresentContent['pages'],
+  present: PresentContent['page'],
 ) {
   const refusals: FieldRefusal[] = [];
   const sealed = new Map<string, WantedPage>();
@@ -328,7 +204,7 @@ async function sealPages(
 
 /** The members of a list by their keys, with their paths. */
 function readList<T, Member = unknown>(
-  list: keyof ApplyLists,
+  list: ListName,
   members: readonly Member[] = [],
   read: (one: Member) => Outcome<T>,
   keyOf: (value: T) => string,
@@ -350,35 +226,4 @@ function readList<T, Member = unknown>(
     found.set(key, reading.value);
   }
   return { refusals, found, paths };
-}
-
-/** `kept`: credentials that are stored; `fresh`: new ones. */
-function serviceItem(
-  service: Parameters<typeof serviceDocumentOf>[0],
-  kept: object = {},
-  fresh: object = {},
-): ContentItem {
-  const { domain: key, ...document } = serviceDocumentOf(service);
-  const secrets = [
-    ...Object.keys(kept).map((name) => [`check.settings.${name}`, 'stored']),
-    ...Object.keys(fresh).map((name) => [`check.settings.${name}`, 'new']),
-  ];
-  return { type: 'service', key, document, secrets: Object.fromEntries(secrets) };
-}
-
-/** Pictures are compared by their digests; `passwordHash`: that of a new password. */
-function pageItem(
-  { slug: key, ...document }: PageDocument,
-  page: { readonly [use in PictureUse]?: { readonly mark: string } | null } & {
-    readonly passwordHash?: string | null;
-  },
-): ContentItem {
-  const { logo = null, favicon = null, passwordHash = null } = page;
-  const shown = {
-    ...(logo === null ? {} : { logo: `picture ${logo.mark}` }),
-    ...(favicon === null ? {} : { favicon: `picture ${favicon.mark}` }),
-  };
-  const secrets =
-    document.access === 'password' ? { password: passwordHash === null ? 'stored' : 'new' } : {};
-  return { type: 'page', key, document: { ...document, ...shown }, secrets: { ...secrets } };
 }

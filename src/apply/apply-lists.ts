@@ -8,6 +8,7 @@ import { PageDocumentSchema } from '../resources/pages/page-document.ts';
 import { RuleDocumentSchema } from '../resources/rules/rule-document.ts';
 import { ServiceDocumentSchema } from '../resources/services/service-document.ts';
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
+import { CONTENT_TYPES, type ContentType } from './apply-plan.ts';
 
 /** The schema of a document. */
 export const ApplyDocumentSchema = Type.Object(
@@ -27,39 +28,23 @@ export const ApplyDocumentSchema = Type.Object(
 /** A document. */
 export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
 
+/** The name of the list of a type. */
+export type ListName = `${ContentType}s`;
+
+/** The names of the lists. */
+export const LISTS: readonly ListName[] = CONTENT_TYPES.map((type) => `${type}s` as const);
+
 /** The lists of a document. Their members are validated one by one. */
-export interface ApplyLists {
-  readonly services?: readonly unknown[];
-  readonly pages?: readonly unknown[];
-  readonly channels?: readonly unknown[];
-  readonly rules?: readonly unknown[];
-  readonly maintenances?: readonly unknown[];
-}
+export type ApplyLists = { readonly [List in ListName]?: readonly unknown[] };
 
 const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
 
 const readStructure = createDocumentReader<ApplyLists>(
   Type.Object(
-    {
-      $schema: Type.Optional(Type.String()),
-      services: AnyList,
-      pages: AnyList,
-      channels: AnyList,
-      rules: AnyList,
-      maintenances: AnyList,
-    },
+    { $schema: Type.Optional(Type.String()), ...Object.fromEntries(LISTS.map((name) => [name, AnyList])) },
     { additionalProperties: false },
   ),
 );
-
-/** The names of the lists. */
-const LISTS = [
-  'services',
-  'pages',
-  'channels',
-  'rules',
-  'maintenances',
-] as const satisfies readonly (keyof ApplyLists)[];
 
 /** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
 export function readLists(document: unknown): {

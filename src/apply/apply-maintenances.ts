@@ -43,11 +43,8 @@ export type AppliedMaintenance = Static<typeof AppliedMaintenanceSchema>;
 
 const readStructure = createDocumentReader<AppliedMaintenance>(AppliedMaintenanceSchema);
 
-/** A maintenance of an account by the key of plans. */
-export type PresentMaintenances = ReadonlyMap<string, OwnerMaintenance>;
-
 /** Maintenance of an account by title. Further ones with the same title have their number in the order in which they were made. */
-export function keyMaintenances(posts: readonly OwnerMaintenance[]): PresentMaintenances {
+export function keyMaintenances(posts: readonly OwnerMaintenance[]): ReadonlyMap<string, OwnerMaintenance> {
   const keyOf = createKeys();
   return new Map(posts.toSorted((a, b) => a.id - b.id).map((one) => [keyOf(one.title), one]));
 }
@@ -73,7 +70,7 @@ export interface MaintenanceSubjects {
 /** Reads the maintenances of a document, in order. Refused as `announceMaintenance`, but for a start that is past. */
 export async function readWantedMaintenances(
   members: readonly unknown[],
-  present: PresentMaintenances,
+  present: ReadonlyMap<string, OwnerMaintenance>,
   { services, pages }: MaintenanceSubjects,
   now: number,
 ): Promise<Outcome<WantedMaintenance>[]> {

@@ -7,11 +7,11 @@ interface MemberGroup {
   readonly [name: string]: MemberValue;
 }
 
-/** What an account can have. */
-export type ContentType = 'service' | 'page' | 'channel' | 'rule' | 'maintenance';
+/** What an account can have, in the order of a plan. */
+export const CONTENT_TYPES = ['service', 'page', 'channel', 'rule', 'maintenance'] as const;
 
-/** The types in the order of a plan. */
-export const CONTENT_TYPES: readonly ContentType[] = ['service', 'page', 'channel', 'rule', 'maintenance'];
+/** A thing that an account can have. */
+export type ContentType = (typeof CONTENT_TYPES)[number];
 
 /** A service, a status page, a channel, a rule or a maintenance, as it is or as it is wanted. */
 export interface ContentItem {

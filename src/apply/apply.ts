@@ -13,15 +13,10 @@ import { sealSettings } from '../resources/services/seal-settings.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import {
-  type PresentContent,
-  type ReadApplyContext,
-  readPresent,
-  readWanted,
-  type WantedContent,
-} from './apply-document.ts';
+import { type ReadApplyContext, readWanted, type WantedContent } from './apply-document.ts';
 import { readLists } from './apply-lists.ts';
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
+import { type PresentContent, readPresent } from './present-content.ts';
 
 /** The dependencies of `apply`. */
 export interface ApplyContext extends ReadApplyContext {
@@ -119,13 +114,13 @@ async function claimPlaces(
   context: ApplyContext,
   { role }: AccountPrincipal,
   { changes }: Plan,
-  { services, pathOf }: WantedContent,
+  { service: wanted, pathOf }: WantedContent,
   present: PresentContent,
 ): Promise<ApplyRefused | null> {
   const refusals: FieldRefusal[] = [];
   const moved = role === 'operator' ? [] : changes.filter(({ type }) => type === 'service');
   for (const { key } of moved) {
-    const [before, after] = [present.services.get(key)?.check, services.get(key)?.service.check];
+    const [before, after] = [present.service.get(key)?.check, wanted.get(key)?.service.check];
     if (before === undefined || after === undefined || !hasMoved(before, after)) continue;
     const place = await claimPlace(context, key, after);
     if (place.ok) continue;
@@ -155,15 +150,17 @@ function splitPlan(
   const others = changes.filter(({ type }) => type !== 'service' && type !== 'page');
   const keysOf = (type: PlannedChange['type'], removed: boolean) =>
     others.filter((one) => one.type === type && isRemoval(one) === removed).map(({ key }) => key);
+  const removed = (type: 'channel' | 'rule' | 'maintenance') =>
+    keysOf(type, true).flatMap((key) => present[type].get(key)?.id ?? []);
   const alerts = {
-    removedRules: keysOf('rule', true).flatMap((name) => present.alerts.rules.get(name)?.id ?? []),
-    removedChannels: keysOf('channel', true).flatMap((name) => present.alerts.channels.get(name)?.id ?? []),
-    channels: keysOf('channel', false).flatMap((name) => wanted.channels.get(name) ?? []),
-    rules: keysOf('rule', false).flatMap((name) => wanted.rules.get(name) ?? []),
+    removedRules: removed('rule'),
+    removedChannels: removed('channel'),
+    channels: keysOf('channel', false).flatMap((name) => wanted.channel.get(name) ?? []),
+    rules: keysOf('rule', false).flatMap((name) => wanted.rule.get(name) ?? []),
   };
   const maintenances = {
-    removed: keysOf('maintenance', true).flatMap((key) => present.maintenances.get(key)?.id ?? []),
-    wanted: keysOf('maintenance', false).flatMap((key) => wanted.maintenances.get(key) ?? []),
+    removed: removed('maintenance'),
+    wanted: keysOf('maintenance', false).flatMap((key) => wanted.maintenance.get(key) ?? []),
     siteUrl,
   };
   const hasType = (...types: PlannedChange['type'][]) => others.some(({ type }) => types.includes(type));
@@ -180,16 +177,16 @@ function splitPlan(
         ...(isLast && hasType('channel', 'rule') ? { alerts } : {}),
         ...(isLast && hasType('maintenance') ? { maintenances } : {}),
         removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
-        removedServices: some.filter(isRemoval).flatMap(({ key }) => present.services.get(key)?.slug ?? []),
+        removedServices: some.filter(isRemoval).flatMap(({ key }) => present.service.get(key)?.slug ?? []),
         services: some.flatMap(({ key }) => {
-          const found = wanted.services.get(key);
+          const found = wanted.service.get(key);
           if (found === undefined) return [];
           const { secrets: _secrets, check, ...service } = found.service;
           const { kept } = found.credentials;
           const sealed = Object.keys(kept).length === 0 ? {} : { sealed: kept };
           return { ...service, check: { ...check, ...sealed } };
         }),
-        pages: ofPages.flatMap(({ key }) => wanted.pages.get(key) ?? []),
+        pages: ofPages.flatMap(({ key }) => wanted.page.get(key) ?? []),
       },
     };
   });
@@ -198,15 +195,11 @@ function splitPlan(
 
 /** The revision on which a planned change is based; empty: several maintenances may have a title. */
 function seenOf({ type, key, action }: PlannedChange, present: PresentContent): SeenContent[] {
-  if (type === 'maintenance') {
-    const post = present.maintenances.get(key);
-    return post === undefined || action === 'create'
-      ? []
-      : [{ type, key, id: post.id, revision: post.revision }];
-  }
-  const { services, pages, alerts } = present;
-  const known = { service: services, page: pages, channel: alerts.channels, rule: alerts.rules }[type];
-  return [{ type, key, revision: known.get(key)?.revision ?? null }];
+  const known = present[type].get(key);
+  if (type !== 'maintenance') return [{ type, key, revision: known?.revision ?? null }];
+  return known === undefined || action === 'create'
+    ? []
+    : [{ type, key, id: known.id, revision: known.revision }];
 }
 
 /** Makes the changes; null: all are made. A plan of several transactions is tried as a whole first. */
@@ -214,7 +207,7 @@ async function makeChanges(
   { registry, now }: ApplyContext,
   { role, accountId }: AccountPrincipal,
   steps: readonly Step[],
-  { services, pathOf }: WantedContent,
+  { service: wanted, pathOf }: WantedContent,
   { dryRun, onProgress, putLast = registry.putContent }: ApplyOptions,
 ): Promise<ApplyRefused | null> {
   const put = async (
@@ -238,7 +231,7 @@ async function makeChanges(
     const open = changes.services.map(({ domain, check }) => ({
       domain,
       check,
-      secrets: services.get(domain)?.credentials.fresh,
+      secrets: wanted.get(domain)?.credentials.fresh,
     }));
     const checks = await sealSettings(registry, open);
     const sealed = changes.services.map((one, index) => ({ ...one, check: checks[index] ?? one.check }));

@@ -6,18 +6,13 @@ import {
   channelDocumentOf,
   secretSettings,
 } from '../resources/channels/channel-document.ts';
-import { nameOnPage } from '../resources/kit/listed-services.ts';
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
-import type { RuleStore } from '../store/ports/alerts.ts';
-import type { ChannelStore } from '../store/ports/channels.ts';
-import type { PostStore } from '../store/ports/posts.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import type { PublicServices } from './apply-document.ts';
-import type { ApplyDocument } from './apply-lists.ts';
+import { type ApplyDocument, LISTS } from './apply-lists.ts';
 import { appliedMaintenanceOf } from './apply-maintenances.ts';
+import { type PresentSources, readPresent } from './present-content.ts';
 
 /** A document, and what it does not contain. */
 export interface ExportedAccount {
@@ -44,29 +39,19 @@ export interface MissingCredential {
  * and maintenances in the order in which they were made.
  */
 export async function exportAccount(
-  registry: Pick<ServiceStore, 'servicesOf'> &
-    Pick<PageStore, 'pagesOf' | 'findPicture'> &
-    Pick<ChannelStore, 'channelsOf'> &
-    Pick<RuleStore, 'rulesOf'> &
-    Pick<PostStore, 'ownerMaintenancesOf'>,
+  registry: PresentSources['registry'] & Pick<PageStore, 'findPicture'>,
   accountId: number,
-  loadPublic: () => Promise<Pick<PublicServices, 'findById'>>,
+  loadPublic: PresentSources['loadPublic'],
   kinds: ChannelKinds,
 ): Promise<ExportedAccount> {
-  const services = (await registry.servicesOf(accountId)).toSorted((a, b) => (a.domain < b.domain ? -1 : 1));
-  const pages = await registry.pagesOf(accountId);
-  const [channels, rules] = [await registry.channelsOf(accountId), await registry.rulesOf(accountId)];
-  const byId = new Map(services.map((service) => [service.id, service]));
-  const found = pages.length + rules.length === 0 ? null : await loadPublic();
-  const nameOf = (id: number) => {
-    const service = byId.get(id) ?? found?.findById(id) ?? null;
-    return service === null ? null : nameOnPage(service);
-  };
-  const channelNames = new Map(channels.map(({ id, name }) => [id, name]));
-  const channelName = (id: number) => channelNames.get(id) ?? null;
-  const maintenances = (await registry.ownerMaintenancesOf(accountId))
-    .toSorted((a, b) => a.id - b.id)
-    .flatMap((post) => appliedMaintenanceOf(post, { services, pages }) ?? []);
+  const everything = Object.fromEntries(LISTS.map((list) => [list, []]));
+  const present = await readPresent({ registry, loadPublic, kinds }, accountId, everything);
+  const { names } = present;
+  const [services, pages] = [inOrder(present.service), inOrder(present.page)];
+  const [channels, rules] = [inOrder(present.channel), inOrder(present.rule)];
+  const maintenances = [...present.maintenance.values()].flatMap(
+    (post) => appliedMaintenanceOf(post, { services, pages }) ?? [],
+  );
   const pageDocuments = pages.map(async (page) =>
     pageDocumentOf(
       page,
@@ -74,7 +59,7 @@ export async function exportAccount(
         logo: page.logo === null ? null : await registry.findPicture(page.slug, 'logo'),
         favicon: page.favicon === undefined ? null : await registry.findPicture(page.slug, 'favicon'),
       },
-      nameOf,
+      names.service,
     ),
   );
   return {
@@ -83,14 +68,8 @@ export async function exportAccount(
       pages: await Promise.all(pageDocuments),
       ...(channels.length === 0
         ? {}
-        : { channels: inOrder(channels).map((channel) => channelDocumentOf(kinds, channel)) }),
-      ...(rules.length === 0
-        ? {}
-        : {
-            rules: inOrder(rules).map((rule) =>
-              ruleDocumentOf(rule, { service: nameOf, channel: channelName }),
-            ),
-          }),
+        : { channels: channels.map((channel) => channelDocumentOf(kinds, channel)) }),
+      ...(rules.length === 0 ? {} : { rules: rules.map((rule) => ruleDocumentOf(rule, names)) }),
       ...(maintenances.length === 0 ? {} : { maintenances }),
     },
     credentials: [
@@ -115,6 +94,7 @@ export async function exportAccount(
   };
 }
 
-function inOrder<T extends { readonly name: string }>(items: readonly T[]): T[] {
-  return items.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+/** In the order of the keys. */
+function inOrder<T>(present: ReadonlyMap<string, T>): T[] {
+  return [...present].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 }

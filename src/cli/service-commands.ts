@@ -1,7 +1,7 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
 import { readFileSync } from 'node:fs';
-import type { PublicServices } from '../apply/apply-document.ts';
+import type { PublicServices } from '../apply/present-content.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
