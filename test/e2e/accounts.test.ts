@@ -2,6 +2,7 @@
 import t from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { install } from '../support/program.ts';
 
@@ -47,7 +48,7 @@ t.test('the running program follows what other processes do to members and accou
       Date.now(),
     );
     const { token } = await createSessions({ registry, clock: systemClock }).open(person.id);
-    return { id: person.id, cookie: `upbeat=${token}` };
+    return { id: person.id, cookie: `${createSiteCookie(siteUrl).name}=${token}` };
   };
   const [ada, grace] = await withRegistry(async (registry) => [
     await signIn(registry, 'ada'),

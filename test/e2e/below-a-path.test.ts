@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
 import { openPage } from '../support/watched-page.ts';
@@ -60,7 +61,7 @@ t.before(async () => {
     await registry.setRole(id, ada.id, 'owner');
     const sessions = createSessions({ registry, clock: systemClock });
     const session = await sessions.open(ada.id);
-    cookie = `upbeat=${session.token}`;
+    cookie = `${createSiteCookie(siteUrl).name}=${session.token}`;
     token = (await sessions.find(session.token))?.formToken ?? '';
   });
   program = await installation.start();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { install } from '../support/program.ts';
 
 t.setTimeout(120_000);
@@ -65,7 +66,10 @@ t.test('the form of a test shows the answer of the receiver', async (t) => {
     const { id: personId } = await registry.linkIdentity(id, identity, Date.now());
     const sessions = createSessions({ registry, clock: systemClock });
     const { token } = await sessions.open(personId);
-    return { cookie: `upbeat=${token}`, token: (await sessions.find(token))?.formToken ?? '' };
+    return {
+      cookie: `${createSiteCookie(installation.siteUrl).name}=${token}`,
+      token: (await sessions.find(token))?.formToken ?? '',
+    };
   });
   const send = (action: string, fields: Record<string, string> = {}) =>
     fetch(`${installation.siteUrl}/dashboard/channels/1/${action}`, {

@@ -9,6 +9,7 @@ import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
 import { sealCredential } from '../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { silentLog } from '../../src/log.ts';
 import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
@@ -111,7 +112,7 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   let revision = '';
   const page = async (path: string, fields?: Record<string, string>) => {
     const response = await fetch(installation.siteUrl + path, {
-      headers: { cookie: `upbeat=${session}` },
+      headers: { cookie: `${createSiteCookie(installation.siteUrl).name}=${session}` },
       redirect: 'manual',
       ...(fields === undefined
         ? {}

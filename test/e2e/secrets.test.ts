@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import { freePort } from '../support/free-port.ts';
 import { listenOn } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
@@ -205,7 +206,7 @@ t.test('no secret is found in anything that a run leaves', async (t) => {
   await read('/sign-in/company');
   await call('POST', '/api/v1/channels/1/test');
   await program.until<{ degraded: string[] }>('/readyz', ({ degraded }) => degraded.includes('influx'));
-  const cookie = `upbeat=${secrets.session}`;
+  const cookie = `${createSiteCookie(siteUrl).name}=${secrets.session}`;
   for (const path of [
     ...['/', '/readyz', '/metrics?services=1', '/api/v1/keys', '/api/v1/webhooks', '/api/v1/channels'],
     ...['/api/v1/channels/1', '/api/v1/channels/1/messages', '/api/v1/services', `/api/v1/services/${slug}`],

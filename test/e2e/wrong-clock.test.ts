@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { Delivery } from '../../src/store/ports/webhooks.ts';
 import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
 import { listenOn } from '../support/loopback.ts';
@@ -110,7 +111,7 @@ async function createWorld(t: Test) {
     const { id: personId } = await registry.addPerson('Ada', now);
     await registry.linkPerson(accountId, personId, now);
     const { token } = await createSessions({ registry, clock: { now: () => now } }).open(personId);
-    return { accountId, secret, cookie: `upbeat=${token}` };
+    return { accountId, secret, cookie: `${createSiteCookie(program.siteUrl).name}=${token}` };
   });
   const [letter] = await mail.taken(1);
   const [, confirmation = ''] = /(\/subscribe\/confirm\/[\w-]+)/.exec(letter?.mail.text ?? '') ?? [];
