@@ -112,6 +112,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   shards_not_handed_out: 'the shards cannot be handed out',
   shard_services_not_loaded: 'services of shards cannot be loaded',
   results_wait: 'the judge is behind: results wait at this node',
+  redis_full: 'Redis is full: results wait at this node',
   results_dropped: 'results cannot be sent to the judge; the oldest are dropped',
   results_dropped_at_stop: 'results were dropped at stop',
   results_have_another_judge: 'another judge reads the results; this one reads no more',

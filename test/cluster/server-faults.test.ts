@@ -72,6 +72,27 @@ t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_
     t.ok(seen.kept > 0);
   });
 
+  await t.test('Redis is full for longer than claims last without a renewal', async (t) => {
+    const before = [one, two].map(({ program }) => program.output().length);
+    const seen = await watched.watch(async () => {
+      const begun = Date.now();
+      await redis.client.config('SET', 'maxmemory', '1');
+      for (const { program } of [one, two])
+        await until(async () => {
+          const { body } = await program.get('/readyz');
+          return /"degraded":\["redis"\]/.test(JSON.stringify(body));
+        }, 'it says so');
+      await until(() => Date.now() - begun > 10_000);
+      for (const node of [one, two]) await untilChecked(node, SERVICES);
+      await redis.client.config('SET', 'maxmemory', '0');
+      await untilRight(PATIENCE_MS);
+    });
+    t.match(seen, { wrong: [], degraded: ['redis'] });
+    const lost = /shards were lost|checks that are due are not made/;
+    for (const [at, { program }] of [one, two].entries())
+      t.notOk(lost.test(program.output().slice(before[at])), 'claims were renewed');
+  });
+
   await t.test('Redis fails over to a replica that is promoted late, behind one address', async (t) => {
     const seen = await watched.watch(async () => {
       pair.proxy.target = `http://127.0.0.1:${replica.port}`;

@@ -293,6 +293,27 @@ t.test('a node whose server stays read-only says so, and may not start checks', 
   await until(() => one.problem() === null && one.held().length === SHARDS && one.mayStart());
 });
 
+t.test('nodes keep their shards and go on while Redis is full', NEEDS, async (t) => {
+  const { redis, join } = await createWorld(t);
+  const [one, two] = [join('one'), join('two')];
+  await until(() => one.held().length === 32 && two.held().length === 32);
+  await redis.client.config('SET', 'maxmemory', '1');
+  await t.rejects(redis.client.set('x', 'y'), /OOM/);
+  for (const node of [one, two]) {
+    // Each renewal allows what comes after it, however often locks would have expired.
+    for (let renewals = 0; renewals < 4; renewals++) {
+      node.forbid();
+      await until(node.mayStart);
+    }
+    t.same([node.held().length, node.lost.length, node.problem()], [32, 0, null]);
+  }
+  const three = join('three');
+  await two.leave();
+  await redis.client.config('SET', 'maxmemory', '0');
+  await until(() => one.held().length === 32 && three.held().length === 32);
+  t.same(sorted(one.held(), three.held()), all, 'what two held went to a node that came');
+});
+
 t.test(
   'shards and requests are right again when nodes of a Redis Cluster come back empty',
   NEEDS,

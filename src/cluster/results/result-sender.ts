@@ -6,7 +6,7 @@ import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel } from '../../clock.ts';
 import type { RuledResult } from '../../domain/result.ts';
 import { type ShardFence, shardOf } from '../../domain/shard.ts';
-import { type RedisClient, runScript } from '../../store/status/redis-client.ts';
+import { isFullRedis, type RedisClient, runScript } from '../../store/status/redis-client.ts';
 import {
   openRedisConnection,
   type RedisConnection,
@@ -52,6 +52,9 @@ const FULL_RETRY_MS = 1_000;
 const STOP_TIMEOUT_MS = 2_000;
 
 const BEHIND = 'the judge is behind: results wait at this node';
+const CHOKED = 'Redis is full: results wait at this node';
+/** Redis has refused a batch for want of memory. */
+const NO_MEMORY = Symbol('full');
 const DROPPING = 'results cannot be sent to the judge; the oldest are dropped';
 
 /** Results that are ready to be sent. */
@@ -81,7 +84,8 @@ export class ResultSender {
   #dropped = 0;
   #refused = 0;
   #counts = { backlog: 0, takeovers: 0 };
-  #isFull = false;
+  /** Why Redis takes no results although it answers; null: it takes them. */
+  #full: typeof BEHIND | typeof CHOKED | null = null;
   #isDropping = false;
   #isStopping = false;
   #cancelTimer: Cancel | null = null;
@@ -137,7 +141,12 @@ export class ResultSender {
     }
     this.#dropOldest();
     if (this.#cancelTimer === null && !this.#sending.isRunning) this.#planNext();
-    else if (this.#batches.length > 0 && !this.#isFull && this.#connection.ready && !this.#sending.isRunning)
+    else if (
+      this.#batches.length > 0 &&
+      this.#full === null &&
+      this.#connection.ready &&
+      !this.#sending.isRunning
+    )
       void this.#sending.run();
   }
 
@@ -200,28 +209,35 @@ export class ResultSender {
     this.#inFlight = batch;
     const { head, numbers } = batch.encoded;
     const args = [this.#node, head, numbers, batch.count, ...this.#argsOf(batch.fences)];
-    const answer = await this.#connection.run((client) => runScript(client, APPEND, this.#keys, args));
+    const answer = await this.#connection.run((client) =>
+      runScript(client, APPEND, this.#keys, args).catch((error: unknown) => {
+        if (isFullRedis(error)) return NO_MEMORY;
+        throw error;
+      }),
+    );
     this.#inFlight = null;
-    if (answer === FULL) return this.#noteFull();
+    if (answer === FULL || answer === NO_MEMORY) return this.#noteFull(answer === FULL ? BEHIND : CHOKED);
     const fields = new Set(Array.isArray(answer) ? answer : []);
     const left = fields.size === 0 ? null : this.#withoutShards(batch, fields);
     this.#batches = left === null ? this.#batches.slice(1) : [left, ...this.#batches.slice(1)];
     this.#waiting -= batch.count - (left?.count ?? 0);
-    if (this.#isFull || this.#isDropping)
+    if (this.#full !== null || this.#isDropping)
       this.#log.info({ dropped: this.#dropped }, 'results are sent to the judge again');
-    this.#isFull = false;
+    this.#full = null;
     this.#isDropping = false;
     return answer;
   }
 
   #problem(): string | null {
     if (this.#isDropping) return DROPPING;
-    return this.#isFull ? BEHIND : null;
+    return this.#full;
   }
 
-  #noteFull(): number {
-    if (!this.#isFull) this.#log.warn({ waiting: this.#waiting }, BEHIND);
-    this.#isFull = true;
+  #noteFull(why: typeof BEHIND | typeof CHOKED): number {
+    const waiting = this.#waiting;
+    if (this.#full !== why && why === BEHIND) this.#log.warn({ waiting }, BEHIND);
+    if (this.#full !== why && why === CHOKED) this.#log.warn({ waiting }, CHOKED);
+    this.#full = why;
     return FULL;
   }
 
@@ -256,7 +272,8 @@ export class ResultSender {
     this.#cancelTimer = null;
     if (!this.#connection.ready || (this.#batches.length === 0 && this.#gathering.length === 0)) return;
     const dueMs = Math.max(0, this.#gatheredMs + GATHER_MS - this.#clock.monotonic());
-    const pauseMs = this.#isFull ? FULL_RETRY_MS : this.#batches.length > 0 || this.#isStopping ? 0 : dueMs;
+    const pauseMs =
+      this.#full !== null ? FULL_RETRY_MS : this.#batches.length > 0 || this.#isStopping ? 0 : dueMs;
     this.#cancelTimer = this.#clock.after(pauseMs, () => void this.#sending.run());
   }
 

@@ -13,12 +13,14 @@ import type { ShardFence } from '../../domain/shard.ts';
 import type { StartPermit } from '../../engine/start-permit.ts';
 import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
+import { isFullRedis, runScript } from '../../store/status/redis-client.ts';
 import { createShardBalance } from './shard-balance.ts';
 import {
   connectQueues,
   fenceOf,
   jobIdOf,
   MIXED_SHARDS,
+  RENEW_IN_PLACE,
   type ShardData,
   type ShardJob,
 } from './shard-queue.ts';
@@ -104,22 +106,38 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
   let isFirst = true;
   let stopped = false;
 
-  /** Renews all claims and drops those that were lost. */
+  /** Renews all claims and drops those that were lost. Rejects while Redis is full, after it has renewed them. */
   async function renew(): Promise<void> {
     const all = [...claims.values()];
     if (all.length === 0) return;
     const askedNs = nowNs();
-    const failed = new Set(
-      await worker.extendJobLocks(
-        all.map(({ shard }) => jobIdOf(shard)),
-        all.map(({ token }) => token),
-        lockMs,
-      ),
-    );
-    const lost = all.filter(({ shard }) => failed.has(jobIdOf(shard)));
+    const tokens = all.map(({ token }) => token);
+    try {
+      const ids = all.map(({ shard }) => jobIdOf(shard));
+      const failed = new Set(await worker.extendJobLocks(ids, tokens, lockMs));
+      noteRenewal(
+        all.filter(({ shard }) => failed.has(jobIdOf(shard))),
+        askedNs,
+      );
+    } catch (error) {
+      if (!isFullRedis(error)) throw error;
+      const locks = all.map(({ shard }) => queue.toKey(`${jobIdOf(shard)}:lock`));
+      const lost = new Set((await runScript(client, RENEW_IN_PLACE, locks, [lockMs, ...tokens])) as number[]);
+      noteRenewal(
+        all.filter((_, at) => lost.has(at)),
+        askedNs,
+      );
+      throw error;
+    }
+  }
+
+  function noteRenewal(lost: readonly Claim[], askedNs: bigint): void {
     // After a loss, only the next renewal extends the permit. By then the threads know which services they must not
     // check.
-    if (lost.length === 0) return permit.set(askedNs + permitNs);
+    if (lost.length === 0) {
+      permit.set(askedNs + permitNs);
+      return;
+    }
     log.warn({ region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
     forget(lost);
     if (claims.size === 0) permit.revoke();
@@ -187,6 +205,8 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       else if (move.claim > 0) await claim(move.claim);
       problem = null;
     } catch (error) {
+      // Nothing can be claimed, by this node or another one, and what it holds was renewed.
+      if (isFullRedis(error) && claims.size > 0) return;
       const message = messageOf(error);
       if (problem === null && !stopped)
         log.warn({ region, problem: message }, 'shards cannot be renewed; checks stop until they are');

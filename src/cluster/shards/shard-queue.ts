@@ -7,7 +7,7 @@ import type { RedisAddress } from '../../domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../domain/shard.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
-import { createRedisClient, requireMaster } from '../../store/status/redis-client.ts';
+import { createRedisClient, redisScript, requireMaster } from '../../store/status/redis-client.ts';
 
 /** The data of a job. */
 export interface ShardData {
@@ -36,6 +36,18 @@ export const MIXED_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_
 export function jobIdOf(shard: number): string {
   return `shard-${shard}`;
 }
+
+/**
+ * Renews locks of jobs without more memory, which BullMQ's own way needs. Keys: the locks. Arguments: the time until they expire,
+ * milliseconds, and the token of each. Returns the places of those that were lost, from 0.
+ */
+export const RENEW_IN_PLACE = redisScript(`
+local lost = {}
+for at, key in ipairs(KEYS) do
+  if redis.call('GET', key) ~= ARGV[at + 1] or redis.call('PEXPIRE', key, ARGV[1]) == 0 then lost[#lost + 1] = at - 1 end
+end
+return lost
+`);
 
 /** The fence of a newly claimed job, or of the newest claim of a job. */
 export function fenceOf({ data, attemptsStarted }: ShardJob): ShardFence {

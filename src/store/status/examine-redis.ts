@@ -69,13 +69,13 @@ function adviseOnMemory(info: string): string | null {
     return `${set}: with ${policy} claims of shards are thrown away when memory is full, and checks move from node to node`;
   const share = figure('used_memory') / bound;
   if (share < MAX_USED_SHARE) return null;
-  return `raise maxmemory, of which ${Math.floor(share * 100)} % are in use: a full Redis takes no writes, and a cluster makes no checks then`;
+  return `raise maxmemory, of which ${Math.floor(share * 100)} % are in use: while it is full, results of a cluster wait at its nodes and no status changes`;
 }
 
 function adviseOnError(message: string): string {
   if (/^(?:READONLY|MASTERDOWN|NOREPLICAS)/.test(message))
     return 'storage.redis.url leads to a replica, or a master without its replicas, which takes no writes: name the master, or the Sentinels that know it';
   if (message.startsWith('OOM'))
-    return 'raise maxmemory: Redis takes no writes while it is full, and a cluster makes no checks';
+    return 'raise maxmemory: while Redis is full, results of a cluster wait at its nodes and no status changes';
   return 'start Redis, or correct storage.redis.url; until then limits are counted in each process';
 }

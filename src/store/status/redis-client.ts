@@ -135,6 +135,11 @@ class QuietSentinelConnector extends SentinelConnector {
   }
 }
 
+/** Whether Redis refused a command because all of its `maxmemory` is in use. It still takes those that need no memory. */
+export function isFullRedis(error: unknown): boolean {
+  return /\bOOM command not allowed/.test(messageOf(error));
+}
+
 /** Creates a script from Lua text. */
 export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
