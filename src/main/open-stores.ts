@@ -177,7 +177,9 @@ export async function openMonitorStores(
           registry.health.problem()?.message ?? registry.health.damage() ?? ownSamples?.problem() ?? null,
       },
       ...(ownSamples === null ? {} : { history: { problem: ownSamples.missingHistory() } }),
-      ...(influxSamples === null ? {} : { influx: influxState(influxSamples) }),
+      ...(influxSamples === null
+        ? {}
+        : { influx: influxState(influxSamples), histories: { problem: influxSamples.missingHistory() } }),
     }),
     async close() {
       await samples.close();

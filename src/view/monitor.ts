@@ -7,6 +7,7 @@ export const READINESS_PARTS = [
   'redis',
   'influx',
   'history',
+  'histories',
   'checks',
   'results',
   'alerts',

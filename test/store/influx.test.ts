@@ -255,6 +255,10 @@ t.test('it writes by the paths of version 2', NEEDS_VICTORIA, async (t) => {
     { metric: { service_id: '2' }, values: [43] },
   ]);
   // Its answer to InfluxQL, the same to every statement, is not taken for a history without checks.
+  // It is known without a question.
+  await until(() => store.missingHistory() !== null);
+  t.match(store.missingHistory(), /does not answer InfluxQL: .*Grafana/);
+  t.same([store.problem(), store.advice()], [null, null], 'samples are stored');
   await t.rejects(minute(store, at, 1), { code: 'samples_away' });
   await t.rejects(store.newest(1, 10), { code: 'samples_away' });
   await t.rejects(store.query({ serviceId: 1, from: at - 400 * DAY, to: at, stepMs: DAY }), {

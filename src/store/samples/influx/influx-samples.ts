@@ -157,15 +157,26 @@ export class InfluxSamples implements SampleStore {
       this.#silence.problem() ??
       this.#state.problem ??
       waitingText(this.#state.spooled) ??
-      this.#state.unread?.problem ??
+      (this.#lacksInfluxql() ? null : this.#state.unread?.problem) ??
       (this.#state.damagedSpool === null ? null : `${DAMAGED_SPOOL}: ${this.#state.damagedSpool}`)
     );
+  }
+
+  /** Why there are no histories although all samples are stored, one line; null: there are. */
+  missingHistory(): string | null {
+    return this.#lacksInfluxql() ? `${this.#state.unread?.problem}: ${this.#adviceOf('no_influxql')}` : null;
   }
 
   /** How to fix that problem, one sentence; null: nothing to fix. */
   advice(): string | null {
     return this.#silence.problem() === null
-      ? this.#adviceOf(this.#state.problem === null ? (this.#state.unread?.fault ?? null) : this.#state.fault)
+      ? this.#adviceOf(
+          this.#state.problem !== null
+            ? this.#state.fault
+            : this.#lacksInfluxql()
+              ? null
+              : (this.#state.unread?.fault ?? null),
+        )
       : null;
   }
 
@@ -227,6 +238,11 @@ export class InfluxSamples implements SampleStore {
     if (next.damagedSpool !== null && this.#state.damagedSpool === null)
       this.#log.error({ kept: next.damagedSpool }, DAMAGED_SPOOL);
     this.#state = next;
+  }
+
+  /** Whether the server only takes points, as VictoriaMetrics does. */
+  #lacksInfluxql(): boolean {
+    return this.#state.unread?.fault === 'no_influxql';
   }
 
   #poll(): Promise<void> {

@@ -85,10 +85,10 @@ export function createInfluxMethods({
       unread = null;
       return result;
     } catch (error) {
-      // A server without InfluxQL stays without it, which is no fault.
-      if (error instanceof InfluxError && error.fault !== 'no_influxql') {
+      if (error instanceof InfluxError) {
         unread = { problem: error.message, fault: error.fault };
-        cancelRetry ??= systemClock.after(READ_AGAIN_MS, readAgain);
+        // A server without InfluxQL stays without it.
+        if (error.fault !== 'no_influxql') cancelRetry ??= systemClock.after(READ_AGAIN_MS, readAgain);
       }
       throw error;
     }
@@ -98,6 +98,13 @@ export function createInfluxMethods({
     cancelRetry = null;
     read(() => queryNewest(link, 0, 1)).catch(() => {});
   };
+  /** Whether it answers queries is known soon after the start, before somebody asks for a history. */
+  const look = (): void => {
+    cancelRetry = null;
+    if (writer.state().problem === null) readAgain();
+    else cancelRetry = systemClock.after(READ_AGAIN_MS, look);
+  };
+  cancelRetry = systemClock.after(READ_AGAIN_MS, look);
   return {
     /** Takes packed samples. `newRegions`: the regions that have the next numbers. */
     async append(
