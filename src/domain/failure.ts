@@ -260,6 +260,16 @@ const CAUSES = {
   ping_missing: 'this machine has no ping: install the package iputils-ping',
   ping_refused: ({ error }: OfError) =>
     `ping cannot send here (${error}): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range`,
+  // Kinds that talk with a server by a protocol of its own.
+  not_protocol: ({ protocol, text }: { readonly protocol: string } & OfText) =>
+    `the answer is not ${protocol}${text === '' ? '' : ` (it begins with "${text}")`}`,
+  cut_in_talk: 'the connection ended in the middle of the conversation',
+  answer_incomplete: ({ timeoutMs }: { readonly timeoutMs: number }) =>
+    `no complete answer within ${inSeconds(timeoutMs)}`,
+  server_refuses: ({ error }: OfError) => `the server answers with an error: ${error}`,
+  sign_in_refused: ({ error }: OfError) => `the server refuses the sign-in (${error})`,
+  sign_in_unknown: ({ error }: OfError) => `the server offers no sign-in that checks can make (${error})`,
+  tls_not_offered: 'the server does not offer TLS',
   record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
   record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,
   record_unexpected: ({ record }: OfRecord) => `there is an ${record} record that is not expected`,

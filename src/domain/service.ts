@@ -13,6 +13,7 @@ export const PROBED_KINDS = [
   'grpc',
   'icmp',
   'dns',
+  'smtp',
 ] as const;
 
 /** A kind of check. */

@@ -164,9 +164,9 @@ const SUSPECT_SHIFT = 6;
 const HEAD_SEEN = 256;
 const HEAD_UNPROVEN = 512;
 const ANSWERED = 1024;
-/** From here on, four bits with the place of the kind in `PROBED_KINDS`; `health` has a flag of its own beside it. */
+/** From here on, five bits with the place of the kind in `PROBED_KINDS`; `health` has a flag of its own beside it. */
 const VIA_SHIFT = 11;
-const VIA_MASK = 15;
+const VIA_MASK = 31;
 
 /** Packs results in order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {

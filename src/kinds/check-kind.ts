@@ -223,6 +223,8 @@ export interface Finding {
   readonly fault: Fault | null;
   /** What is wrong with the response; null: it is good. */
   readonly failure: Failure | null;
+  /** The target responds, but turns us away, so that it is not down; absent: false. */
+  readonly blocked?: boolean;
   /** Time that delays of our own event loop may have added to the response time, milliseconds. */
   readonly lostMs: number;
 }
@@ -230,6 +232,7 @@ export interface Finding {
 /** The attempt of a check that keeps no probe memory, and whose response says nothing of its own. */
 export function attemptOf({ target, startedAt }: Run, via: Attempt['via'], finding: Finding): Attempt {
   const { answered, statusCode = 0, timing, certificateExpiresAt = null, fault, failure, lostMs } = finding;
+  const { blocked = false } = finding;
   const { totalMs } = timing;
   return {
     startedAt,
@@ -240,7 +243,7 @@ export function attemptOf({ target, startedAt }: Run, via: Attempt['via'], findi
     failure: fault?.failure ?? failure,
     reported: null,
     reportedWord: null,
-    blocked: false,
+    blocked,
     via,
     certificateExpiresAt,
     retryAfterMs: null,

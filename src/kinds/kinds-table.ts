@@ -7,6 +7,7 @@ import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
 import { rootCheck } from './root.ts';
+import { smtpCheck } from './smtp.ts';
 import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
 import { websocketCheck } from './websocket.ts';
@@ -22,4 +23,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   grpc: grpcCheck,
   icmp: icmpCheck,
   dns: dnsCheck,
+  smtp: smtpCheck,
 };

@@ -169,6 +169,15 @@ const CAUSES: TextTable<FailureCauseParams> = {
   ping_missing: 'auf diesem Rechner fehlt ping: installieren Sie das Paket iputils-ping',
   ping_refused: ({ error }) =>
     `ping kann hier nicht senden (${error}): geben Sie ihm cap_net_raw, oder nehmen Sie die Gruppe dieses Prozesses in net.ipv4.ping_group_range auf`,
+  not_protocol: ({ protocol, text }) =>
+    `die Antwort ist kein ${protocol}${text === '' ? '' : ` (sie beginnt mit „${text}“)`}`,
+  cut_in_talk: 'die Verbindung endete mitten im Gespräch',
+  answer_incomplete: ({ timeoutMs }) =>
+    `keine vollständige Antwort innerhalb von ${inSeconds(timeoutMs).replace('.', ',')}`,
+  server_refuses: ({ error }) => `der Server antwortet mit einem Fehler: ${error}`,
+  sign_in_refused: ({ error }) => `der Server weist die Anmeldung ab (${error})`,
+  sign_in_unknown: ({ error }) => `der Server bietet keine Anmeldung, die Prüfungen beherrschen (${error})`,
+  tls_not_offered: 'der Server bietet kein TLS an',
   record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
   record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,
   record_unexpected: ({ record }) => `es gibt einen ${record}-Eintrag, der nicht erwartet wird`,

@@ -3,6 +3,7 @@ import { constants, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import {
+  type ConnectionOptions,
   connect as connectTls,
   createSecureContext,
   DEFAULT_CIPHERS,
@@ -179,6 +180,25 @@ export function openSocket(
   const onread = inlet?.onread;
   const target = { host: address, port, autoSelectFamily: false, lookup: refuseLookup, onread };
   if (!destination.secure || trust === null) return createConnection(target);
+  return connectSecure(target, { destination, trust, protocols }, timings);
+}
+
+/** Begins the handshake of TLS over an open connection. Events and certificate are as those of a connection by {@link openSocket}. */
+export function startTls(socket: Socket, order: DialOrder, timings: PhaseTimings): TLSSocket {
+  const { destination, trust, protocols = [] } = order;
+  if (trust === null) throw new TypeError('TLS needs authorities');
+  return connectSecure({ socket, host: destination.host }, { destination, trust, protocols }, timings);
+}
+
+function connectSecure(
+  target: ConnectionOptions,
+  {
+    destination,
+    trust,
+    protocols,
+  }: { readonly destination: Destination; readonly trust: Trust; readonly protocols: readonly string[] },
+  timings: PhaseTimings,
+): TLSSocket {
   const socket = connectTls({
     ...target,
     secureContext: trust.context,

@@ -251,6 +251,11 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     },
     { name: 'Nowhere', url: 'tcp://db.example.com:70000' },
     {
+      name: 'Relay',
+      url: 'starttls://relay.example.com:587',
+      conditions: ['[CONNECTED] == true', '[CERTIFICATE_EXPIRATION] > 48h'],
+    },
+    {
       name: 'Live',
       url: 'wss://live.example.com:8443/feed?v=2',
       body: 'hello',
@@ -273,6 +278,11 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'mail.example.com', name: 'Mail', kind: 'tls', settings: { port: 465, minDays: 13 } },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'relay.example.com', name: 'Relay', kind: 'smtp' },
+      settings: { port: 587, security: 'starttls', minDays: 2 },
     },
     {
       ...PLAIN_SERVICE,

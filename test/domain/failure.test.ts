@@ -105,6 +105,13 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   ping_missing: 'this machine has no ping: install the package iputils-ping',
   ping_refused:
     'ping cannot send here (socktype: SOCK_RAW): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range',
+  not_protocol: 'the answer is not SMTP (it begins with "HTTP/1.1 400")',
+  cut_in_talk: 'the connection ended in the middle of the conversation',
+  answer_incomplete: 'no complete answer within 10 s',
+  server_refuses: 'the server answers with an error: 421 4.3.2 shutting down',
+  sign_in_refused: 'the server refuses the sign-in (535 5.7.8 invalid credentials)',
+  sign_in_unknown: 'the server offers no sign-in that checks can make (GSSAPI)',
+  tls_not_offered: 'the server does not offer TLS',
   record_missing: 'the name has no MX record',
   record_lacks: 'no MX record is 10 mail.example.com',
   record_unexpected: 'there is an A record that is not expected',

@@ -193,13 +193,16 @@ interface Endpoint {
 function readEndpoint(url: string | null): Endpoint | null {
   const pinged = /^icmp:\/\/([^\s/:]+)\/?$/i.exec(url ?? '')?.[1];
   if (pinged !== undefined) return { kind: 'icmp', host: pinged, settings: {} };
-  const [, scheme, host = '', port] = /^(tcp|tls|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
+  const [, scheme, host = '', port] =
+    /^(tcp|tls|starttls|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
   if (scheme === undefined) {
     const address = readWebSocketAddress(url);
     return address === null ? null : ({ kind: 'websocket', ...address } as const);
   }
   const settings = { port: Number(port) };
   switch (scheme.toLowerCase()) {
+    case 'starttls':
+      return { kind: 'smtp', host, settings: { ...settings, security: 'starttls' } };
     case 'tls':
       return { kind: 'tls', host, settings };
     case 'grpcs':
@@ -218,7 +221,8 @@ function readCheckConditions(value: unknown, kind: ProbedKind) {
   for (const condition of Array.isArray(value) ? value.map(String) : []) {
     const expiry = /^\s*\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/.exec(condition);
     const body = /^\s*\[BODY\]\s*==\s*pat\(\*([^*]+)\*\)\s*$/.exec(condition);
-    if (expiry !== null && kind === 'tls') settings.minDays = Math.ceil(Number(expiry[1]) / 24);
+    if (expiry !== null && (kind === 'tls' || kind === 'smtp'))
+      settings.minDays = Math.ceil(Number(expiry[1]) / 24);
     else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
       settings.contains = body[1];
     else if (!CONNECTED.test(condition) && !(kind === 'grpc' && SERVING.test(condition))) {

@@ -1,6 +1,7 @@
 /** Reads monitors of an Uptime Kuma backup (JSON, version 1). */
 import { readKumaQuery } from './dns-query.ts';
 import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import { readKumaServer } from './kuma-servers.ts';
 import {
   asText,
   type EntryReading,
@@ -134,6 +135,13 @@ function readMonitor(row: Row): EntryReading {
           : [{ field: 'wsIgnoreSecWebsocketAcceptHeader', reason: 'the handshake is always judged' }]),
       ],
     );
+  }
+  const server = readKumaServer(type, row);
+  if (server !== null) {
+    const { kind, host, settings, lost, imported } = server;
+    const notUsed = findLostFields(row, new Set(['url', 'accepted_statuscodes', 'conditions', ...imported]));
+    const more = { ...(name === null ? {} : { name }), paused };
+    return listKind(kind, settings, host, more, [...lost, ...notUsed]);
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
   const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);

@@ -27,7 +27,7 @@ const STATUS_SHIFT = 4;
 const VERDICT_SHIFT = 6;
 const SOURCE_SHIFT = 8;
 /** Status codes have 16 bits. */
-const CODE_SHIFT = 12;
+const CODE_SHIFT = 13;
 const MAX_CODE = 65_535;
 
 const SOURCES: readonly LatestCheck['source'][] = [...PROBED_KINDS, 'heartbeat', 'silence'];
@@ -198,7 +198,7 @@ export class StatusTable {
       responseTimeMs: responseTimeMs === NO_TIME ? null : responseTimeMs,
       statusCode: flags >>> CODE_SHIFT,
       checkedAt: doubles[at + 2] as number,
-      source: SOURCES[(flags >>> SOURCE_SHIFT) & 15] as LatestCheck['source'],
+      source: SOURCES[(flags >>> SOURCE_SHIFT) & 31] as LatestCheck['source'],
       reported: this.#words[(words[row] as number) - 1] ?? null,
       failure: null,
       blocked: (flags & IS_BLOCKED) !== 0,

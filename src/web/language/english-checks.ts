@@ -17,6 +17,7 @@ export const englishChecks = {
     grpc: 'gRPC health service',
     icmp: 'ping (ICMP echo)',
     dns: 'DNS records',
+    smtp: 'SMTP (mail server)',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -28,6 +29,7 @@ export const englishChecks = {
     grpc: 'by a call of its gRPC health service',
     icmp: 'by ping',
     dns: 'by a query for its DNS records',
+    smtp: 'by a greeting over SMTP',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,
@@ -65,6 +67,7 @@ export const englishChecks = {
     ['server', 'Name server; without: those of the system'],
     ['values', 'Expected values, one in each line'],
     ['exact', 'No other values'],
+    ['security', 'Encryption'],
   ]),
   accept: 'Expected statuses',
   url: 'Check URL (at the domain or a name below it)',

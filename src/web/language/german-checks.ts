@@ -13,6 +13,7 @@ export const germanChecks: Texts['checks'] = {
     grpc: 'Health-Dienst von gRPC',
     icmp: 'Ping (ICMP-Echo)',
     dns: 'DNS-Einträge',
+    smtp: 'SMTP (Mailserver)',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -23,6 +24,7 @@ export const germanChecks: Texts['checks'] = {
     grpc: 'durch einen Aufruf seines Health-Dienstes',
     icmp: 'durch Ping',
     dns: 'durch Abfrage seiner DNS-Einträge',
+    smtp: 'durch eine Begrüßung über SMTP',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
@@ -57,6 +59,7 @@ export const germanChecks: Texts['checks'] = {
     ['server', 'Nameserver; ohne: die des Systems'],
     ['values', 'Erwartete Werte, je Zeile einer'],
     ['exact', 'Keine anderen Werte'],
+    ['security', 'Verschlüsselung'],
   ]),
   accept: 'Erwartete Status',
   url: 'URL der Prüfung (bei der Domain oder einem Namen darunter)',

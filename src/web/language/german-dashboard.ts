@@ -20,6 +20,7 @@ const BY: WordOf<CheckKind> = {
   grpc: 'durch gRPC',
   icmp: 'durch Ping',
   dns: 'durch DNS',
+  smtp: 'durch SMTP',
   heartbeat: 'durch Lebenszeichen',
 };
 

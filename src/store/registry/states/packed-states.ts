@@ -72,7 +72,7 @@ export const FLAG = {
   statusShift: 8,
   verdictShift: 10,
   sourceShift: 12,
-  categoryShift: 16,
+  categoryShift: 17,
 } as const;
 
 /** The sources of checks by their numbers. */
@@ -139,7 +139,7 @@ function unpackCheck(
     responseTimeMs: nullable(numbers[at + AT.responseTimeMs]),
     statusCode: numbers[at + AT.statusCode] as number,
     checkedAt: numbers[at + AT.checkedAt] as number,
-    source: SOURCES[(flags >>> FLAG.sourceShift) & 15] as LatestCheck['source'],
+    source: SOURCES[(flags >>> FLAG.sourceShift) & 31] as LatestCheck['source'],
     reported: words[(numbers[at + AT.word] as number) - 1] ?? null,
     failure: null,
     blocked: (flags & FLAG.isBlocked) !== 0,
