@@ -14,6 +14,7 @@ export const PROBED_KINDS = [
   'icmp',
   'dns',
   'smtp',
+  'ssh',
 ] as const;
 
 /** A kind of check. */

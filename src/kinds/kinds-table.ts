@@ -8,6 +8,7 @@ import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
 import { rootCheck } from './root.ts';
 import { smtpCheck } from './smtp.ts';
+import { sshCheck } from './ssh.ts';
 import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
 import { websocketCheck } from './websocket.ts';
@@ -24,4 +25,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   icmp: icmpCheck,
   dns: dnsCheck,
   smtp: smtpCheck,
+  ssh: sshCheck,
 };

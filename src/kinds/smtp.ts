@@ -49,7 +49,7 @@ export const smtpCheck = defineKind({
     const security = securityOf(settings);
     const name = nameOf(tools.userAgent);
     return talk(tools, run, {
-      ...{ kind: 'smtp', protocol: 'SMTP', port: settings.port ?? DEFAULT_PORT, security, settings },
+      ...{ kind: 'smtp', port: settings.port ?? DEFAULT_PORT, security, settings },
       speak: (dialogue, secure) => speak(dialogue, name, settings, security === 'starttls' ? secure : null),
       farewell: 'QUIT\r\n',
     });

@@ -72,8 +72,6 @@ export type TalkVerdict = Failure | 'blocked' | null;
 /** What a talk does. */
 export interface TalkOrder {
   readonly kind: ProbedKind;
-  /** Name of the protocol, for messages. */
-  readonly protocol: string;
   readonly port: number;
   readonly security: Security;
   readonly settings: TalkSettings;

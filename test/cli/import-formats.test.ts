@@ -251,6 +251,15 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     },
     { name: 'Nowhere', url: 'tcp://db.example.com:70000' },
     {
+      ...{
+        name: 'Jump',
+        url: 'ssh://jump.example.com:22',
+        ssh: { username: 'ada', password: 'x' },
+        body: '{}',
+      },
+      conditions: ['[CONNECTED] == true', '[STATUS] == 0'],
+    },
+    {
       name: 'Relay',
       url: 'starttls://relay.example.com:587',
       conditions: ['[CONNECTED] == true', '[CERTIFICATE_EXPIRATION] > 48h'],
@@ -281,6 +290,10 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     },
     {
       ...PLAIN_SERVICE,
+      ...{ domain: 'jump.example.com', name: 'Jump', kind: 'ssh', settings: { port: 22 } },
+    },
+    {
+      ...PLAIN_SERVICE,
       ...{ domain: 'relay.example.com', name: 'Relay', kind: 'smtp' },
       settings: { port: 587, security: 'starttls', minDays: 2 },
     },
@@ -306,6 +319,8 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
   ]);
   t.match(describeLost(notCarried), [
     /^not carried over: condition \[RESPONSE_TIME\] of Database: /,
+    /^not carried over: ssh of Jump: /,
+    /^not carried over: body of Jump: /,
     /^not carried over: condition \[BODY\] of Live: /,
   ]);
   t.same(describeSkipped(skipped), ['left out: Nowhere: the setting port must be at most 65535']);
@@ -339,6 +354,7 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       ...{ domain: 'example.com', name: 'dns', kind: 'dns' },
       settings: { record: 'A', server: '8.8.8.8' },
     },
+    { ...PLAIN_SERVICE, domain: 'host.example.com', name: 'ssh', kind: 'ssh', settings: { port: 22 } },
     { ...PLAIN_SERVICE, domain: 'example.com', name: 'ping', kind: 'icmp' },
     { ...PLAIN_SERVICE, domain: 'example.org', name: 'ping two', kind: 'icmp' },
     {
@@ -346,9 +362,7 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       ...{ domain: 'cron.example.com', name: 'cron.example.com', kind: 'heartbeat', periodMs: 1_800_000 },
     },
   ]);
-  t.strictSame(describeSkipped(skipped), [
-    'left out: ssh: addresses that begin with ssh: have no equal here',
-  ]);
+  t.strictSame(describeSkipped(skipped), []);
   const lines = describeLost(notCarried);
   for (const field of [
     ...['alerting of the file', 'storage of the file', 'security of the file'],

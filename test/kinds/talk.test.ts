@@ -8,6 +8,7 @@ import { listenRaw, until } from '../support/loopback.ts';
 /** Each kind: its settings, the name of its protocol, and the beginning of an answer that announces more than it may. */
 const KINDS: readonly (readonly [ProbedKind, CheckSettings, string, Uint8Array])[] = [
   ['smtp', {}, 'SMTP', Buffer.from(`220-${'x'.repeat(3_000)}`)],
+  ['ssh', {}, 'SSH', Buffer.from('SSH-2.0-x\r\n\xff\xff\xff\xff', 'latin1')],
 ];
 
 const failure = (kind: string, detail: string | RegExp) => ({ class: kind, detail });
@@ -87,7 +88,7 @@ for (const [kind, settings, protocol, long] of KINDS)
     for (const [name, serve, expected, trial] of SERVERS)
       t.test(name, { buffered: true }, async (t) => {
         const probe = openProbe(t);
-        const { port, open, close } = await listenRaw((socket) => serve(socket, long));
+        const { port, open, close } = await listenRaw((socket) => serve(socket.resume(), long));
         t.teardown(close);
         const check: Partial<CheckDefinition> = { kind, settings: { port, ...settings } };
         t.match(await probe(null, { check, ...trial }), { via: kind, suspect: null, ...expected(protocol) });

@@ -69,6 +69,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     tcp: (host, port) => check(host, { kind: 'tcp', settings: { port } }),
     tls: (host, port) => check(host, { kind: 'tls', settings: { port } }),
     smtp: (host, port) => check(host, { kind: 'smtp', settings: { port } }),
+    ssh: (host, port) => check(host, { kind: 'ssh', settings: { port } }),
     icmp: (host) => check(host, { kind: 'icmp', settings: {} }),
     dns: (host, port) => check('x.example', { kind: 'dns', settings: { server: unbracketed(host), port } }),
   };

@@ -20,6 +20,7 @@ const PROGRAMS = {
   'nginx-light': 'nginx',
   pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.
+  'openssh-server': 'sshd',
   postfix: 'postfix',
   postgresql: 'psql',
   prometheus: 'promtool',

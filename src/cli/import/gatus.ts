@@ -38,6 +38,7 @@ const MAINTENANCE = 'announce maintenance on the dashboard or by "upbeat apply" 
 const REASONS: Readonly<Record<string, string>> = {
   client: 'resolvers and certificates are set for all checks',
   alerts: ALERTS,
+  ssh: 'a check of the kind ssh signs in nowhere',
   'maintenance-windows': MAINTENANCE,
 };
 
@@ -194,13 +195,15 @@ function readEndpoint(url: string | null): Endpoint | null {
   const pinged = /^icmp:\/\/([^\s/:]+)\/?$/i.exec(url ?? '')?.[1];
   if (pinged !== undefined) return { kind: 'icmp', host: pinged, settings: {} };
   const [, scheme, host = '', port] =
-    /^(tcp|tls|starttls|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
+    /^(tcp|tls|starttls|ssh|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
   if (scheme === undefined) {
     const address = readWebSocketAddress(url);
     return address === null ? null : ({ kind: 'websocket', ...address } as const);
   }
   const settings = { port: Number(port) };
   switch (scheme.toLowerCase()) {
+    case 'ssh':
+      return { kind: 'ssh', host, settings };
     case 'starttls':
       return { kind: 'smtp', host, settings: { ...settings, security: 'starttls' } };
     case 'tls':
@@ -225,7 +228,11 @@ function readCheckConditions(value: unknown, kind: ProbedKind) {
       settings.minDays = Math.ceil(Number(expiry[1]) / 24);
     else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
       settings.contains = body[1];
-    else if (!CONNECTED.test(condition) && !(kind === 'grpc' && SERVING.test(condition))) {
+    else if (
+      !CONNECTED.test(condition) &&
+      !(kind === 'grpc' && SERVING.test(condition)) &&
+      !(kind === 'ssh' && RUN.test(condition))
+    ) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
       lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
     }
@@ -234,6 +241,8 @@ function readCheckConditions(value: unknown, kind: ProbedKind) {
 }
 
 const CONNECTED = /^\s*\[CONNECTED\]\s*==\s*true\s*$/;
+/** What a command over SSH has returned. */
+const RUN = /^\s*\[STATUS\]\s*==\s*0\s*$/;
 /** What a check of gRPC expects anyway. */
 const SERVING = /^\s*\[BODY\](?:\.status)?\s*==\s*"?SERVING"?\s*$/;
 

@@ -18,6 +18,7 @@ export const englishChecks = {
     icmp: 'ping (ICMP echo)',
     dns: 'DNS records',
     smtp: 'SMTP (mail server)',
+    ssh: 'SSH server',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -30,6 +31,7 @@ export const englishChecks = {
     icmp: 'by ping',
     dns: 'by a query for its DNS records',
     smtp: 'by a greeting over SMTP',
+    ssh: 'by the beginning of an SSH session',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,

@@ -14,6 +14,7 @@ export const germanChecks: Texts['checks'] = {
     icmp: 'Ping (ICMP-Echo)',
     dns: 'DNS-Einträge',
     smtp: 'SMTP (Mailserver)',
+    ssh: 'SSH-Server',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -25,6 +26,7 @@ export const germanChecks: Texts['checks'] = {
     icmp: 'durch Ping',
     dns: 'durch Abfrage seiner DNS-Einträge',
     smtp: 'durch eine Begrüßung über SMTP',
+    ssh: 'durch den Beginn einer SSH-Sitzung',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },

@@ -21,6 +21,7 @@ const BY: WordOf<CheckKind> = {
   icmp: 'durch Ping',
   dns: 'durch DNS',
   smtp: 'durch SMTP',
+  ssh: 'durch SSH',
   heartbeat: 'durch Lebenszeichen',
 };
 
