@@ -15,6 +15,7 @@ export const PROBED_KINDS = [
   'dns',
   'smtp',
   'ssh',
+  'postgres',
 ] as const;
 
 /** A kind of check. */

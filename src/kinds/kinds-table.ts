@@ -6,6 +6,7 @@ import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
+import { postgresCheck } from './postgres.ts';
 import { rootCheck } from './root.ts';
 import { smtpCheck } from './smtp.ts';
 import { sshCheck } from './ssh.ts';
@@ -26,4 +27,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   dns: dnsCheck,
   smtp: smtpCheck,
   ssh: sshCheck,
+  postgres: postgresCheck,
 };

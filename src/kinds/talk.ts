@@ -38,6 +38,18 @@ export const SIGN_IN_SETTINGS = {
   ),
 };
 
+/** The settings of databases: a query, and what its first value must be. */
+export const QUERY_SETTINGS = {
+  query: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000, writeOnly: true })),
+  returns: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+};
+
+/** A query. */
+export interface QueryWish {
+  readonly query?: string;
+  readonly returns?: string;
+}
+
 interface TalkSettings {
   readonly minDays?: number;
   readonly clientCertificate?: string;

@@ -2,24 +2,47 @@
 import t from 'tap';
 import { readImport } from '../../src/cli/import/read-import.ts';
 
-t.test("it reads Uptime Kuma's monitors of servers", async (t) => {
-  const monitorList = [
+/** Monitors of Uptime Kuma, and the services that they become. */
+const MONITORS: readonly (readonly [object, object])[] = [
+  [
     {
-      ...{ type: 'smtp', name: 'Mail', hostname: 'mail.example.com', port: 465, smtpSecurity: 'secure' },
+      ...{ type: 'smtp', hostname: 'mail.example.com', port: 465, smtpSecurity: 'secure' },
       ...{ accepted_statuscodes: ['200-299'], interval: 60, maxretries: 0 },
     },
-    { type: 'smtp', name: 'Relay', hostname: 'relay.example.com', port: 25 },
-  ];
-  const { services, skipped, notCarried } = readImport(JSON.stringify({ monitorList }), 'kuma.json');
-  const simple = services.map(({ domain, kind, settings, secrets }) => ({ domain, kind, settings, secrets }));
-  t.same(simple, [
-    { domain: 'mail.example.com', kind: 'smtp', settings: { port: 465, security: 'tls' }, secrets: null },
+    { domain: 'mail.example.com', settings: { port: 465, security: 'tls' } },
+  ],
+  [
+    { type: 'smtp', hostname: 'relay.example.com', port: 25 },
+    { domain: 'relay.example.com', settings: { port: 25, security: 'starttls' } },
+  ],
+  [
     {
-      domain: 'relay.example.com',
-      kind: 'smtp',
-      settings: { port: 25, security: 'starttls' },
-      secrets: null,
+      ...{ type: 'postgres', databaseQuery: 'SELECT 1' },
+      databaseConnectionString: 'postgres://ada:hunter%202@db.example.com:5433/orders?sslmode=require',
     },
-  ]);
+    {
+      domain: 'db.example.com',
+      settings: { port: 5433, security: 'starttls', database: 'orders' },
+      secrets: { username: 'ada', password: 'hunter 2', query: 'SELECT 1' },
+    },
+  ],
+  [
+    { type: 'postgres', databaseConnectionString: 'postgres://open.example.com/postgres' },
+    { domain: 'open.example.com' },
+  ],
+];
+
+t.test("it reads Uptime Kuma's monitors of servers", async (t) => {
+  const monitorList = MONITORS.map(([monitor]) => ({ name: 'One', ...monitor }));
+  const { services, skipped, notCarried } = readImport(JSON.stringify({ monitorList }), 'kuma.json');
+  t.same(
+    services.map(({ domain, kind, settings, secrets }) => ({ domain, kind, settings, secrets })),
+    MONITORS.map(([monitor, expected]) => ({
+      kind: Object(monitor).type,
+      settings: null,
+      secrets: null,
+      ...expected,
+    })),
+  );
   t.same([skipped, notCarried], [[], []]);
 });

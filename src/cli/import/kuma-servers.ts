@@ -33,7 +33,45 @@ const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
       imported: ['smtpSecurity'],
     }),
   ],
+  ['postgres', (row: Row) => readDatabase(row, 'postgres', ['database', 'query'])],
 ]);
+
+/**
+ * A database by its connection string, such as `postgres://user:password@host:5432/database?sslmode=require`. `taken`: the settings
+ * of the kind that it may have beside the sign-in.
+ */
+function readDatabase(row: Row, kind: ProbedKind, taken: readonly string[]): KumaServer {
+  const address = URL.parse(asText(row.databaseConnectionString) ?? '');
+  const query = taken.includes('query') ? asText(row.databaseQuery) : null;
+  const database = taken.includes('database') ? decode(address?.pathname.slice(1)) : null;
+  const [username, password] = [decode(address?.username), decode(address?.password)];
+  const isSecure = SECURE_ADDRESS.test(address?.href ?? '');
+  return {
+    kind,
+    host: address?.hostname || null,
+    settings: {
+      ...portOf(address?.port),
+      ...(isSecure ? { security: kind === 'postgres' ? 'starttls' : 'tls' } : {}),
+      ...(username === null ? {} : { username }),
+      ...(password === null ? {} : { password }),
+      ...(database === null || username === null ? {} : { database }),
+      ...(query === null || username === null ? {} : { query }),
+    },
+    lost: [],
+    imported: ['databaseConnectionString', 'databaseQuery'],
+  };
+}
+
+/** What an address says of TLS. */
+const SECURE_ADDRESS = /[?&](?:ssl|tls)=true|[?&]sslmode=(?:require|verify)|^rediss:/i;
+
+function decode(text: string | undefined): string | null {
+  try {
+    return decodeURIComponent(text ?? '') || null;
+  } catch {
+    return text ?? null;
+  }
+}
 
 /** The check of a monitor of one of these types; null: it is of another type. */
 export function readKumaServer(type: string, row: Row): KumaServer | null {

@@ -22,6 +22,7 @@ const BY: WordOf<CheckKind> = {
   dns: 'durch DNS',
   smtp: 'durch SMTP',
   ssh: 'durch SSH',
+  postgres: 'durch PostgreSQL',
   heartbeat: 'durch Lebenszeichen',
 };
 
