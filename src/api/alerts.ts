@@ -1,11 +1,12 @@
 /** Open alerts of an account: `/api/v1/alerts` (docs/alerts.md). */
-import { type AlertContext, acknowledgeAlert, openAlerts } from '../app/alerts.ts';
+
 import type { OpenAlert } from '../domain/alert/open-alerts.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { type AlertContext, acknowledgeAlert, openAlerts } from '../resources/alerts/open-alerts.ts';
 import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../resources/kit/once.ts';
 import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
 import { resultOf } from '../resources/kit/refused.ts';

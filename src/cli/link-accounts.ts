@@ -1,7 +1,8 @@
 /** `upbeat accounts link` and `upbeat accounts merge`: join what commands made with who signs in. */
-import { linkAccount, mergeAccounts } from '../app/accounts.ts';
+
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { linkAccount, mergeAccounts } from '../resources/accounts/accounts.ts';
 import type { AccountListing } from '../store/ports/accounts.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { chooseAccount } from './accounts.ts';

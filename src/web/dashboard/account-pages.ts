@@ -1,4 +1,9 @@
 /** `/dashboard/account`: what the signed-in person signs in with, and their sessions. */
+
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
+import { describeTotp } from '../../auth/totp.ts';
+import { type HttpResponse, json, type Route } from '../../http/route.ts';
+import { asText, time } from '../../language/phrase.ts';
 import {
   addPasskey,
   changePassword,
@@ -12,11 +17,7 @@ import {
   type SignedInPerson,
   sessionIdOf,
   type WaysInContext,
-} from '../../app/ways-in.ts';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
-import { describeTotp } from '../../auth/totp.ts';
-import { type HttpResponse, json, type Route } from '../../http/route.ts';
-import { asText, time } from '../../language/phrase.ts';
+} from '../../resources/people/ways-in.ts';
 import {
   type DashboardSources,
   type FormFields,

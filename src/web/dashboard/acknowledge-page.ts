@@ -2,9 +2,10 @@
  * `/alerts/acknowledge/:secret`: the page to which messages of alerts link. Its address proves that the message came from here, so
  * nobody has to sign in. A request for it changes nothing, because programs follow links too: only its button does.
  */
-import { acknowledgeByLink, followLink, openAlerts } from '../../app/alerts.ts';
+
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { acknowledgeByLink, followLink, openAlerts } from '../../resources/alerts/open-alerts.ts';
 import type { RenderPage } from '../parts/views.ts';
 import type { DashboardSources } from './dashboard-forms.ts';
 import { languageOf } from './sign-in-pages.ts';

@@ -116,7 +116,7 @@ export type FormSources = Pick<SignInSources, 'sessions' | 'cookie' | 'chargeCha
 /** Renders a page of the account, also with the problems of a refused form. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
-/** The context of changes that a member makes by forms (`src/app/`). */
+/** The context of changes that a member makes by forms (`src/resources/`). */
 export function changeContext({
   registry,
   directory,

@@ -1,10 +1,10 @@
 /** `/dashboard`: what sums the account up, its services and what waits for its owner. */
 
-import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { acknowledgeAlert, openAlerts } from '../../resources/alerts/open-alerts.ts';
 import { accept } from '../../resources/kit/change.ts';
 import { dropClaim } from '../../resources/services/domains.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';

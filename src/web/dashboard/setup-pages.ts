@@ -1,6 +1,5 @@
 /** `/setup/:secret`: one-time links by which a person gets a first or a new way to sign in. */
 
-import { type EnrolmentInput, enrolByLink } from '../../app/ways-in.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
 import { makeSetupLink, readSetupSecret } from '../../auth/setup-links.ts';
 import { describeTotp } from '../../auth/totp.ts';
@@ -8,6 +7,7 @@ import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
 import { admitByInvitation } from '../../resources/members/members.ts';
+import { type EnrolmentInput, enrolByLink } from '../../resources/people/ways-in.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { FoundSetupLink } from '../../store/ports/sign-in.ts';
 import type { RenderPage } from '../parts/views.ts';

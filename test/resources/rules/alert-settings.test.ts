@@ -1,4 +1,4 @@
-/** Channels and rules of an account, changed by the functions of `src/app/` over a real registry. */
+/** Channels and rules of an account, changed over a real registry. */
 
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';

@@ -1,4 +1,4 @@
-/** Changes that a role does not permit: the functions of `src/app/` and `src/resources/` refuse them first. */
+/** Changes that a role does not permit: the functions of `src/resources/` refuse them first. */
 
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';

@@ -1,5 +1,8 @@
 /** Changes of what a person signs in with need a recent sign-in, and end the person's other sessions. */
 import t from 'tap';
+import { createLocalSignIn } from '../../../src/auth/local-sign-in.ts';
+import { createSessions } from '../../../src/auth/sessions.ts';
+import { silentLog } from '../../../src/log.ts';
 import {
   addPasskey,
   changePassword,
@@ -7,13 +10,10 @@ import {
   removePassword,
   renewRecoveryCodes,
   type SignedInPerson,
-} from '../../src/app/ways-in.ts';
-import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
-import { createSessions } from '../../src/auth/sessions.ts';
-import { silentLog } from '../../src/log.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { registryHere } from '../support/registry-here.ts';
+} from '../../../src/resources/people/ways-in.ts';
+import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { registryHere } from '../../support/registry-here.ts';
 
 t.test('a sign-in of long ago changes nothing, and a recent one ends the other sessions', async (t) => {
   const clock = createFakeClock();

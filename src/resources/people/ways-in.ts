@@ -2,24 +2,24 @@
  * What a person signs in with: the person adds, changes and removes it. Each change of a signed-in person needs a recent
  * sign-in, so that a browser that was left open, or a stolen session, cannot replace it (docs/sign-in.md).
  */
-import type { Passkeys } from '../auth/passkeys.ts';
-import { findPasswordProblem, hashPassword } from '../auth/password-hash.ts';
-import { nameKeyOf } from '../auth/password-sign-in.ts';
-import { makeRecoveryCodes } from '../auth/recovery-codes.ts';
-import { readSetupSecret } from '../auth/setup-links.ts';
-import type { SignInSecret } from '../auth/sign-in-secret.ts';
-import { findTotpStep } from '../auth/totp.ts';
-import { MINUTE_MS } from '../domain/durations.ts';
-import { readGivenName } from '../domain/given-name.ts';
-import { accept, attempt, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
-import { readAll } from '../resources/kit/read-input.ts';
+import type { Passkeys } from '../../auth/passkeys.ts';
+import { findPasswordProblem, hashPassword } from '../../auth/password-hash.ts';
+import { nameKeyOf } from '../../auth/password-sign-in.ts';
+import { makeRecoveryCodes } from '../../auth/recovery-codes.ts';
+import { readSetupSecret } from '../../auth/setup-links.ts';
+import type { SignInSecret } from '../../auth/sign-in-secret.ts';
+import { findTotpStep } from '../../auth/totp.ts';
+import { MINUTE_MS } from '../../domain/durations.ts';
+import { readGivenName } from '../../domain/given-name.ts';
 import type {
   Enrolment,
   NewPasskey,
   NewPassword,
   SetupLinkStore,
   SignInStore,
-} from '../store/ports/sign-in.ts';
+} from '../../store/ports/sign-in.ts';
+import { accept, attempt, type Outcome, type Refused, refuse } from '../kit/change.ts';
+import { readAll } from '../kit/read-input.ts';
 
 /** The dependencies of these changes. */
 export interface WaysInContext {

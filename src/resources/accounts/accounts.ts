@@ -1,13 +1,13 @@
 /** Accounts: the operator joins what commands made with who signs in, and merges accounts. */
-import { PAGE_BOUNDS } from '../domain/status-page.ts';
-import { MAX_KEYS } from '../resources/keys/keys.ts';
-import { attempt, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
-import type { AccountStore, MergePlan } from '../store/ports/accounts.ts';
-import { MAX_RULES } from '../store/ports/alerts.ts';
-import { MAX_CHANNELS } from '../store/ports/channels.ts';
-import { MAX_MEMBERS } from '../store/ports/invitations.ts';
-import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
-import { MAX_WEBHOOKS } from '../store/ports/webhooks.ts';
+import { PAGE_BOUNDS } from '../../domain/status-page.ts';
+import type { AccountStore, MergePlan } from '../../store/ports/accounts.ts';
+import { MAX_RULES } from '../../store/ports/alerts.ts';
+import { MAX_CHANNELS } from '../../store/ports/channels.ts';
+import { MAX_MEMBERS } from '../../store/ports/invitations.ts';
+import type { Identity, PeopleStore, Person } from '../../store/ports/people.ts';
+import { MAX_WEBHOOKS } from '../../store/ports/webhooks.ts';
+import { MAX_KEYS } from '../keys/keys.ts';
+import { attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 
 /** The dependencies of changes of accounts. */
 export interface AccountContext {
