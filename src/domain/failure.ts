@@ -170,6 +170,9 @@ const CAUSES = {
   certificate_revoked: 'the certificate is revoked',
   certificate_self_signed: 'the certificate is self-signed',
   certificate_untrusted: 'the certificate comes from an authority that is not trusted',
+  /** `name` is the common name of the issuer of the last certificate that the server sends. */
+  certificate_issuer_missing: ({ name }: OfName) =>
+    `the chain of certificates is incomplete: the server does not send ${name}, which is no trusted authority`,
   certificate_chain_incomplete: 'the chain of certificates is incomplete or not trusted',
   certificate_wrong_name: 'the certificate is for another name',
   certificate_weak: 'the certificate is not acceptable, such as one with a weak key or signature',

@@ -88,6 +88,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   certificate_revoked: 'das Zertifikat ist widerrufen',
   certificate_self_signed: 'das Zertifikat ist selbst signiert',
   certificate_untrusted: 'das Zertifikat kommt von einer Stelle, der nicht vertraut wird',
+  certificate_issuer_missing: ({ name }) =>
+    `die Kette der Zertifikate ist unvollständig: der Server sendet ${name} nicht mit, und das ist keine vertrauenswürdige Stelle`,
   certificate_chain_incomplete: 'die Kette der Zertifikate ist unvollständig oder nicht vertrauenswürdig',
   certificate_wrong_name: 'das Zertifikat gilt für einen anderen Namen',
   certificate_weak:

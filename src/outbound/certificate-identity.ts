@@ -51,20 +51,35 @@ function readIdentity(host: string, certificate: X509Certificate, isIssuedByRoot
  * that they trust, so that an old cross-signed certificate behind it may have expired.
  */
 export function endOfChain(certificate: X509Certificate, isIssuedByRoot: RootCheck): ChainEnd {
-  const chain = [certificate];
-  let issuer = certificate.issuerCertificate;
-  while (issuer !== undefined && chain.length < MAX_CHAIN_LENGTH && !issuer.checkIssued(issuer)) {
-    chain.push(issuer);
-    issuer = issuer.issuerCertificate;
-  }
+  const chain = chainOf(certificate);
   let first = certificate;
   for (const [index, each] of chain.entries()) {
     if (each.validToDate >= first.validToDate) continue;
     if (chain.slice(0, index).some(isIssuedByRoot)) break;
     first = each;
   }
-  const [, name = first.subject] = /^CN=(.*)$/m.exec(first.subject) ?? [];
-  return { expiresAt: first.validToDate.getTime(), intermediate: first === certificate ? null : name };
+  const intermediate = first === certificate ? null : commonName(first.subject);
+  return { expiresAt: first.validToDate.getTime(), intermediate };
+}
+
+/** Common name of the issuer of the last certificate that the server sent, which it should have sent too unless it is trusted. */
+export function missingIssuer(certificate: X509Certificate): string {
+  return commonName((chainOf(certificate).at(-1) ?? certificate).issuer);
+}
+
+/** The certificates that the server sent, without a root at their end. */
+function chainOf(certificate: X509Certificate): readonly X509Certificate[] {
+  const chain = [certificate];
+  let issuer = certificate.issuerCertificate;
+  while (issuer !== undefined && chain.length < MAX_CHAIN_LENGTH && !issuer.checkIssued(issuer)) {
+    chain.push(issuer);
+    issuer = issuer.issuerCertificate;
+  }
+  return chain;
+}
+
+function commonName(subject: string): string {
+  return /^CN=(.*)$/m.exec(subject)?.[1] ?? subject;
 }
 
 /** Creates the check of a list of roots in PEM, which is read when the first certificate has to be checked. */

@@ -20,6 +20,7 @@ import {
   createRootCheck,
   endOfChain,
   type IdentityReader,
+  missingIssuer,
   type RootCheck,
 } from './certificate-identity.ts';
 import type { Destination } from './destination.ts';
@@ -256,5 +257,13 @@ export function certificateProblem(socket: TLSSocket, order: DialOrder, timings:
   if (trust?.verify === false) return null;
   if (code === 'CERT_HAS_EXPIRED' && intermediate !== null)
     return targetFault('tls', 'tls', { code: 'intermediate_expired', name: oneLine(intermediate) });
+  if (certificate !== undefined && WITHOUT_ISSUER.has(code))
+    return targetFault('tls', 'tls', {
+      code: 'certificate_issuer_missing',
+      name: oneLine(missingIssuer(certificate)),
+    });
   return tlsFault(Object.assign(new Error('certificate'), { code }), tlsStateOf(socket, order));
 }
+
+/** Codes of OpenSSL for a chain that leads to no authority: of one certificate, or of several. */
+const WITHOUT_ISSUER = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']);

@@ -29,6 +29,7 @@ export const FAILURE_CAUSES: {
   certificate_revoked: { code: 'certificate_revoked' },
   certificate_self_signed: { code: 'certificate_self_signed' },
   certificate_untrusted: { code: 'certificate_untrusted' },
+  certificate_issuer_missing: { code: 'certificate_issuer_missing', name: 'R11' },
   certificate_chain_incomplete: { code: 'certificate_chain_incomplete' },
   certificate_wrong_name: { code: 'certificate_wrong_name' },
   certificate_weak: { code: 'certificate_weak' },

@@ -36,6 +36,8 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   certificate_revoked: 'the certificate is revoked',
   certificate_self_signed: 'the certificate is self-signed',
   certificate_untrusted: 'the certificate comes from an authority that is not trusted',
+  certificate_issuer_missing:
+    'the chain of certificates is incomplete: the server does not send R11, which is no trusted authority',
   certificate_chain_incomplete: 'the chain of certificates is incomplete or not trusted',
   certificate_wrong_name: 'the certificate is for another name',
   handshake_closed: 'the connection was closed during the TLS handshake',

@@ -86,12 +86,19 @@ t.test('it knows the end of a certificate that ends soon', async (t) => {
 t.test('it fails where the certificate is not to be trusted, and still knows its end', async (t) => {
   const probe = openProbe(t);
   const later = new Date(Date.now() + 86_400_000);
+  const upper = makeSigner('Upper CA', later);
+  const lower = makeSigner('Lower CA', later, upper);
+  const { cert, key } = makeCertificate({ names: ['127.0.0.1'], signer: lower });
+  const isMissing = (name: string) =>
+    `the chain of certificates is incomplete: the server does not send ${name}, which is no trusted authority`;
   const rows: readonly (readonly [ServerOptions, string, Partial<CheckDefinition>])[] = [
     [read('expired'), 'the certificate has expired', {}],
     [read('wrong-name'), 'the certificate is for another name', {}],
     [read('self-signed'), 'the certificate is self-signed', {}],
     [makeCertificate({ names: ['127.0.0.1'], notBefore: later }), 'the certificate is not valid yet', {}],
-    [read('localhost'), 'the chain of certificates is incomplete or not trusted', { caFile: null }],
+    [read('localhost'), isMissing('Upbeat test authority'), { caFile: null }],
+    [{ cert, key }, isMissing('Lower CA'), {}],
+    [{ cert: cert + lower.cert, key }, isMissing('Upper CA'), {}],
   ];
   for (const [certificate, detail, check] of rows) {
     const { url, open } = await serve(t, certificate);
