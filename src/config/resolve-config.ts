@@ -1,7 +1,7 @@
 /** The configuration as the program uses it: durations in milliseconds, with names that say so, and canonical blocks. */
 
 import { longestCheckMs } from '../domain/check-timing.ts';
-import { formatDuration } from '../domain/durations.ts';
+import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';
 import type { TSchema } from '../json-schema.ts';
 import { findCheckProblems } from './check-problems.ts';
@@ -160,6 +160,9 @@ function findRolesProblem(roles: Config['node']['roles'], storage: Config['stora
   return `leaves out ${absent.join(' and ')}; without ${unset.join(' and ')} one process has all roles: ${NODE_ROLES.join(', ')}`;
 }
 
+/** Days that the bars of pages show. */
+const SHOWN_DAYS = 90;
+
 /** A warning about valid settings, logged at start. */
 interface ConfigWarning {
   readonly path: string;
@@ -200,6 +203,17 @@ export function findWarnings({ http, checks, storage, alerts }: Config): ConfigW
         'is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
     });
   }
+  const { rawRetentionMs, rollupRetentionMs } = storage;
+  if (rawRetentionMs < DAY_MS)
+    warnings.push({
+      path: 'storage.rawRetention',
+      message: 'is shorter than the last 24 hours that pages show; the checks before are missing there',
+    });
+  if (rollupRetentionMs < SHOWN_DAYS * DAY_MS)
+    warnings.push({
+      path: 'storage.rollupRetention',
+      message: `is shorter than the ${SHOWN_DAYS} days whose uptime pages show; the days before are missing there`,
+    });
   if (checks.ownersMayProbePrivate) {
     warnings.push({
       path: 'checks.ownersMayProbePrivate',
