@@ -1,6 +1,5 @@
 /** The vendors of `npm run demo`, at least one of each format, and what they publish in each period of five minutes. */
-import type { FeedKindName } from '../src/feeds/feed-kind.ts';
-import type { ScriptedIncident, ToldSeverity, ToldStatus, Vendor } from './vendors/script.ts';
+import type { ScriptedIncident, SimulatedKind, ToldSeverity, ToldStatus, Vendor } from './vendors/script.ts';
 
 const SECOND = 1_000;
 const PERIOD_MS = 300 * SECOND;
@@ -35,7 +34,7 @@ const maintenance = (
   endsAt: ends * SECOND,
 });
 
-function vendor(kind: FeedKindName, name: string, details: Partial<Vendor>): Vendor {
+function vendor(kind: SimulatedKind, name: string, details: Partial<Vendor>): Vendor {
   return {
     slug: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
     name,

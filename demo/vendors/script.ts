@@ -5,6 +5,24 @@
 import { createHash } from 'node:crypto';
 import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 
+/** The kinds of pages that are simulated. */
+export type SimulatedKind = Extract<
+  FeedKindName,
+  | 'statuspage'
+  | 'incidentio'
+  | 'instatus'
+  | 'betterstack'
+  | 'statusio'
+  | 'gcp'
+  | 'aws'
+  | 'azure'
+  | 'slack'
+  | 'heroku'
+  | 'salesforce'
+  | 'rss'
+  | 'atom'
+>;
+
 /** Status of an incident; some formats know fewer. */
 export type ToldStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved';
 
@@ -66,7 +84,7 @@ export interface Vendor {
   /** Unique in the play; lower case, without spaces. */
   readonly slug: string;
   readonly name: string;
-  readonly kind: FeedKindName;
+  readonly kind: SimulatedKind;
   /** Names of the components of its page. */
   readonly components: readonly string[];
   readonly periodMs: number;

@@ -1,5 +1,5 @@
 /** The simulated formats by kind: how a page is written, its URLs, and how much of a script the format can express. */
-import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
+
 import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { renderBetterStack } from './betterstack.ts';
 import { renderGcp } from './gcp.ts';
@@ -7,7 +7,7 @@ import { renderHeroku } from './heroku.ts';
 import { renderInstatus } from './instatus.ts';
 import type { Render } from './render.ts';
 import { renderSalesforce, SALESFORCE_PATH } from './salesforce.ts';
-import type { ToldSeverity, Vendor } from './script.ts';
+import type { SimulatedKind, ToldSeverity, Vendor } from './script.ts';
 import { renderSlack } from './slack.ts';
 import { renderStatusIo, statusIoPath } from './statusio.ts';
 import { renderIncidentIo, renderStatuspage } from './statuspage.ts';
@@ -54,8 +54,8 @@ const FULL: Fidelity = {
   maintainedParts: true,
 };
 
-/** All kinds that have a feed. */
-export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
+/** All kinds that are simulated. */
+export const VENDOR_KINDS: Readonly<Record<SimulatedKind, VendorKind>> = {
   statuspage: { render: renderStatuspage, fidelity: { ...FULL, maintenances: true } },
   incidentio: {
     render: renderIncidentIo,

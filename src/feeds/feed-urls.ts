@@ -26,3 +26,8 @@ export function pageBase(address: string): string {
   while (url.href[end - 1] === '/') end--;
   return url.href.slice(0, end);
 }
+
+/** Scheme, host and port of a URL, without a slash at the end. */
+export function originOf(address: string): string {
+  return new URL(address).origin;
+}

@@ -1,12 +1,16 @@
 /** The kinds of status pages that have a feed, by their names in the catalogue. */
 import type { FeedKind, FeedKindName } from './feed-kind.ts';
+import { apple } from './kinds/apple.ts';
 import { aws } from './kinds/aws.ts';
 import { azure } from './kinds/azure.ts';
+import { azuredevops } from './kinds/azuredevops.ts';
 import { betterstack } from './kinds/betterstack.ts';
 import { gcp } from './kinds/gcp.ts';
 import { heroku } from './kinds/heroku.ts';
 import { incidentio } from './kinds/incidentio.ts';
 import { instatus } from './kinds/instatus.ts';
+import { meta } from './kinds/meta.ts';
+import { microsoft365 } from './kinds/microsoft365.ts';
 import { atom, rss } from './kinds/rss.ts';
 import { salesforce } from './kinds/salesforce.ts';
 import { slack } from './kinds/slack.ts';
@@ -26,6 +30,10 @@ export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
   slack,
   heroku,
   salesforce,
+  microsoft365,
+  azuredevops,
+  apple,
+  meta,
   rss,
   atom,
 };

@@ -19,6 +19,14 @@ const RFC_822 =
 const DATE_TEXT =
   /^[a-z]{3},?\s+(?<month>[a-z]{3})\s+(?<day>\d{1,2})\s+(?<year>\d{4})\s+(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\s+(?:GMT|UTC)?(?<zone>[+-]\d{4})?)?(?:\s*\([^)]*\))?$/i;
 
+/** `07/29/2026 20:20 PDT`. */
+const MONTH_FIRST =
+  /^(?<month>\d{1,2})\/(?<day>\d{1,2})\/(?<year>\d{4}) (?<hour>\d{1,2}):(?<minute>\d\d)(?: (?<zone>[a-z]{1,5}))?$/i;
+
+/** `Thursday, September 3, 2026, at 6:57 AM UTC`, `Aug 16, 2026 14:58`. */
+const MONTH_NAME_FIRST =
+  /^(?:[a-z]{6,9}, )?(?<month>[a-z]{3,9}) (?<day>\d{1,2}), (?<year>\d{4}),?(?: at)? (?<hour>\d{1,2}):(?<minute>\d\d)(?: (?<half>[ap]m))?(?: (?<zone>[a-z]{1,5}))?\.?$/i;
+
 const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -77,6 +85,16 @@ export function readTime(value: unknown): number | null {
   if (EPOCH.test(text)) return within(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return within(Number(text));
   return readForm(ISO, text) ?? readForm(RFC_822, text) ?? readForm(DATE_TEXT, text);
+}
+
+/** Epoch milliseconds of a time in the order of the United States, month first; null where it is none. */
+export function readMonthFirst(text: string): number | null {
+  if (text.length > MAX_TIME_LENGTH) return null;
+  const { half, hour } = MONTH_NAME_FIRST.exec(text)?.groups ?? {};
+  const at = readForm(MONTH_FIRST, text) ?? readForm(MONTH_NAME_FIRST, text);
+  if (at === null || half === undefined) return at;
+  const isNoonOrMidnight = Number(hour) === 12;
+  return at + (half.toLowerCase() === 'pm' ? 12 : 0) * HOUR_MS - (isNoonOrMidnight ? 12 : 0) * HOUR_MS;
 }
 
 /**

@@ -1,13 +1,12 @@
 /** Vendors of a short play: one of each format, a silent one, and one whose server breaks. */
 
-import type { Vendor } from '../../demo/vendors/script.ts';
-import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
+import type { SimulatedKind, Vendor } from '../../demo/vendors/script.ts';
 
 /** Parts of every page of the short play; services are served by the first alone. */
 export const SHORT_PART = 'Front & back';
 const OTHER_PART = 'Elsewhere';
 
-const KINDS: readonly FeedKindName[] = [
+const KINDS: readonly SimulatedKind[] = [
   'statuspage',
   'incidentio',
   'instatus',
@@ -106,6 +105,6 @@ export function shortVendors(periodMs: number, secondMs: number): Vendor[] {
   ];
 }
 
-function namesParts(kind: FeedKindName): boolean {
+function namesParts(kind: SimulatedKind): boolean {
   return !['incidentio', 'instatus', 'rss', 'atom'].includes(kind);
 }

@@ -50,7 +50,7 @@ const fixtures: readonly Fixture[] = [FIXTURES, new URL('recorded/', FIXTURES)].
   readdirSync(folder)
     .filter((name) => /\.(?:json|xml)$/.test(name))
     .map((name) => {
-      const [, kind = '', document = ''] = /^([a-z]+)[-.]?([^.]*)\./.exec(name) ?? [];
+      const [, kind = '', document = ''] = /^([a-z\d]+)[-.]?([^.]*)\./.exec(name) ?? [];
       const own = readers.filter((reader) => reader.kind === kind);
       const named = own.filter(({ address }) => address.name === document);
       return { name, bytes: readFileSync(new URL(name, folder)), readers: named.length > 0 ? named : own };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readLocalTime, readTime, timeOfUlid } from '../../src/feeds/read-time.ts';
+import { readLocalTime, readMonthFirst, readTime, timeOfUlid } from '../../src/feeds/read-time.ts';
 
 const NOON = Date.UTC(2026, 8, 20, 12);
 
@@ -111,6 +111,22 @@ t.test('it reads a time on the wall of a zone, in winter and in summer', async (
     t.equal(readLocalTime(text, zone), Date.parse(expected), `${text} ${zone}`);
   t.equal(readLocalTime('2026-01-18 08:30', 'Mars/Olympus'), null);
   t.equal(readLocalTime('yesterday', 'UTC'), null);
+});
+
+t.test('it reads times with the month first, as Americans write them', async (t) => {
+  for (const [text, iso] of [
+    ['07/29/2026 20:20 PDT', '2026-07-30T03:20:00Z'],
+    ['Thursday, September 3, 2026, at 6:57 AM UTC', '2026-09-03T06:57:00Z'],
+    ['September 3, 2026 12:00 PM UTC.', '2026-09-03T12:00:00Z'],
+    ['Sep 3, 2026 12:30 AM', '2026-09-03T00:30:00Z'],
+    ['Aug 16, 2026 14:58', '2026-08-16T14:58:00Z'],
+    ['13/29/2026 20:20 PDT', null],
+    ['02/30/2026 20:20', null],
+    ['Thursday, September 3, 2026', null],
+    ['soon', null],
+    ['9'.repeat(100_000), null],
+  ] as const)
+    t.equal(readMonthFirst(text), iso === null ? null : Date.parse(iso), text.slice(0, 60));
 });
 
 t.test('a ULID tells when it was made', async (t) => {

@@ -21,6 +21,10 @@ const KINDS = [
   'slack',
   'heroku',
   'salesforce',
+  'microsoft365',
+  'azuredevops',
+  'apple',
+  'meta',
 ] as const satisfies readonly FeedKindName[];
 
 const FIXTURES = readdirSync(new URL('../fixtures/', import.meta.url))
