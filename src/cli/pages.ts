@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
-import { countServices, type PageAccess, type PictureUse } from '../domain/status-page.ts';
+import {
+  countServices,
+  PAGE_TEXT_NAMES,
+  type PageAccess,
+  type PageTexts,
+  type PictureUse,
+} from '../domain/status-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
@@ -21,9 +27,7 @@ import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
 /** Options of `pages add`. */
-export interface AddPageOptions extends AccountChoice {
-  readonly title: string;
-  readonly text?: string;
+export interface AddPageOptions extends AccountChoice, Partial<PageTexts> {
   /** File of the picture. */
   readonly logo?: string;
   /** File of the icon in tabs. */
@@ -45,18 +49,27 @@ export async function listPages({ config, json = false, ...filters }: ListOption
       access: page.access ?? 'public',
       changed: formatTime(page.updatedAt),
       url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page),
+      ...textsOf(page),
     })),
   );
   const empty = 'There are no status pages. Make one: upbeat pages add SLUG --account NAME --title TITLE';
   const shown = filterRows(rows, filters, ['slug', 'title', 'account']);
-  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES);
+  const columns = ['slug', 'title', 'account', 'services', 'access', 'changed', 'url'];
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, columns);
+}
+
+/** The texts of a page that are there. */
+function textsOf(of: Partial<PageTexts>): Partial<PageTexts> {
+  return Object.fromEntries(
+    PAGE_TEXT_NAMES.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]])),
+  );
 }
 
 /** Creates a page; prints its slug, or its properties as JSON. */
 export async function addPage(slug: string, options: CommonOptions & AddPageOptions): Promise<void> {
-  const { config, title, text = '', group = [], json = false } = options;
+  const { config, group = [], json = false } = options;
   const document = {
-    ...{ slug, title, text, groups: group.map(readGroup) },
+    ...{ slug, ...textsOf(options), groups: group.map(readGroup) },
     ...readPicture('logo', options.logo),
     ...readPicture('favicon', options.favicon),
     access: options.access ?? 'public',

@@ -111,12 +111,21 @@ export const PAGE_BOUNDS = {
   pagesPerAccount: 20,
   services: 100,
   groups: 20,
-  titleCharacters: 120,
-  textCharacters: 1_000,
   groupCharacters: 80,
   minSlugCharacters: 3,
   slugCharacters: 60,
 } as const;
+
+/** The texts that an owner gives a page, with the most characters of each. Only the title is on one line, and never empty. */
+export const PAGE_TEXTS = { title: 120, text: 1_000 } as const satisfies Partial<
+  Record<keyof OwnedPage, number>
+>;
+
+/** The texts that an owner gives a page; absent or empty: none. */
+export type PageTexts = Pick<OwnedPage, keyof typeof PAGE_TEXTS>;
+
+/** The names of these texts, in the order in which they are shown. */
+export const PAGE_TEXT_NAMES = Object.keys(PAGE_TEXTS) as (keyof PageTexts)[];
 
 /** Slugs that could be taken for a part of this site. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(
@@ -158,13 +167,13 @@ export function readPageSlug(text: string): FieldReading {
 export function readPageTitle(text: string): FieldReading {
   const value = onOneLine(text);
   if (value === '') return refuse({ code: 'page_title_missing' });
-  return wellFormed(value, PAGE_BOUNDS.titleCharacters, 'title');
+  return wellFormed(value, PAGE_TEXTS.title, 'title');
 }
 
 /** Validates the text below the title: up to 1,000 characters, lines kept. */
 export function readPageText(text: string): FieldReading {
   const value = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').trim();
-  return wellFormed(value, PAGE_BOUNDS.textCharacters, 'text', { lines: true });
+  return wellFormed(value, PAGE_TEXTS.text, 'text', { lines: true });
 }
 
 /** Validates the name of a group: up to 80 characters on one line; empty: no heading. */

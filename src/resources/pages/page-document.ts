@@ -8,6 +8,7 @@ import {
   type PageDomain,
   type PageGroup,
   type PageStep,
+  type PageTexts,
   type PictureUse,
   readGroupName,
   readPageColour,
@@ -187,12 +188,13 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): unknow
 }
 
 /** A status page with services in some form. */
-type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
-  readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
-  readonly colour?: string | null;
-  readonly access?: PageAccess;
-  readonly domain?: Pick<PageDomain, 'name'> | string | null;
-};
+type PageOf<Listed> = Pick<OwnedPage, 'slug'> &
+  PageTexts & {
+    readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
+    readonly colour?: string | null;
+    readonly access?: PageAccess;
+    readonly domain?: Pick<PageDomain, 'name'> | string | null;
+  };
 
 /** The pictures of a page with their bytes, where a document names them. */
 export type DocumentPictures = Partial<Record<PictureUse, Pick<StoredPicture, 'type' | 'bytes'> | null>>;

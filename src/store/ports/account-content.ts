@@ -2,25 +2,26 @@
 import type { Channel } from '../../domain/alert/channel.ts';
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
-import type { PageAccess, PageGroup } from '../../domain/status-page.ts';
+import type { PageAccess, PageGroup, PageTexts } from '../../domain/status-page.ts';
 import type { NewOwnerMaintenance } from './posts.ts';
 import type { DefinedService } from './services.ts';
 import type { NewPage, StoredPicture } from './status-pages.ts';
 
 /** A status page as its account wants it. It is found by its slug. */
-export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
-  readonly groups: readonly WantedGroup[];
-  /** Null: none. */
-  readonly logo: StoredPicture | null;
-  /** Null or absent: none. */
-  readonly favicon?: StoredPicture | null;
-  readonly colour: string | null;
-  readonly access: PageAccess;
-  /** Hash of a new password; null or absent: that of before stays, unless the access is another one now. */
-  readonly passwordHash?: string | null;
-  /** A host name; null or absent: none. */
-  readonly domain?: string | null;
-};
+export type WantedPage = Pick<NewPage, 'slug'> &
+  PageTexts & {
+    readonly groups: readonly WantedGroup[];
+    /** Null: none. */
+    readonly logo: StoredPicture | null;
+    /** Null or absent: none. */
+    readonly favicon?: StoredPicture | null;
+    readonly colour: string | null;
+    readonly access: PageAccess;
+    /** Hash of a new password; null or absent: that of before stays, unless the access is another one now. */
+    readonly passwordHash?: string | null;
+    /** A host name; null or absent: none. */
+    readonly domain?: string | null;
+  };
 
 /** A group of a page. */
 interface WantedGroup extends Pick<PageGroup, 'name'> {

@@ -1,12 +1,17 @@
 /** Port of the registry: status pages of owners. */
-import type { OwnedPage, PageAccess, PageGroup, PagePicture, PictureUse } from '../../domain/status-page.ts';
+import type {
+  OwnedPage,
+  PageAccess,
+  PageGroup,
+  PagePicture,
+  PageTexts,
+  PictureUse,
+} from '../../domain/status-page.ts';
 
 /** A page before it is stored. */
-export interface NewPage {
+export interface NewPage extends PageTexts {
   readonly accountId: number;
   readonly slug: string;
-  readonly title: string;
-  readonly text: string;
   readonly groups: readonly PageGroup[];
   /** Null or absent: none. */
   readonly logo?: StoredPicture | null;
@@ -25,9 +30,7 @@ export interface NewPage {
 }
 
 /** The properties of a page that a change replaces. Absent properties stay unchanged. */
-export interface PageEdit {
-  readonly title?: string;
-  readonly text?: string;
+export interface PageEdit extends Partial<PageTexts> {
   readonly groups?: readonly PageGroup[];
   /** Null: none. */
   readonly logo?: StoredPicture | null;

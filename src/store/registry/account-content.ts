@@ -191,15 +191,17 @@ async function putPages(
 async function changePageRow(
   registry: OpenRegistry,
   before: OwnedPage,
-  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'> &
-    Pick<WantedPage, 'colour' | 'access' | 'passwordHash' | 'domain'>,
+  after: Pick<OwnedPage, 'groups'> & Omit<WantedPage, 'groups' | 'logo' | 'favicon'>,
   now: number,
 ): Promise<void> {
-  const { accountId, slug, title, text, groups, colour = null, access = 'public', revision } = before;
+  const { accountId, slug, access = 'public', revision } = before;
   const { passwordHash = null, ...rest } = after;
   const wanted = { ...rest, domain: after.domain ?? null };
-  const domain = before.domain?.name ?? null;
-  const isSame = isDeepStrictEqual({ slug, title, text, groups, colour, access, domain }, wanted);
+  const known: Readonly<Record<string, unknown>> = { ...before, access, domain: before.domain?.name };
+  const isSame = Object.entries(wanted).every(([name, value]) =>
+    // What is absent, null or empty is the same: there is none.
+    isDeepStrictEqual(known[name] || null, value || null),
+  );
   if (!isSame || passwordHash !== null)
     await changePage(registry, accountId, slug, revision, { ...wanted, passwordHash }, now);
 }

@@ -6,6 +6,8 @@ import {
   type OwnedPage,
   PAGE_ACCESS,
   PAGE_BOUNDS,
+  PAGE_TEXT_NAMES,
+  PAGE_TEXTS,
   PICTURE_BOUNDS,
   type PictureUse,
 } from '../../domain/status-page.ts';
@@ -70,7 +72,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         revision: shownRevision({ typed, isOvertaken }, page),
         problems,
         isOvertaken,
-        typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
+        texts: PAGE_TEXT_NAMES.map((name) => ({
+          ...{ name, label: session.language.texts.pageEditor[name], max: PAGE_TEXTS[name] },
+          value: typed.get(name) ?? page[name] ?? '',
+        })),
         colour: typed.get('colour') ?? page.colour ?? '',
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,
@@ -106,6 +111,12 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       name,
       find,
       take,
+      labels:
+        (_, { language }) =>
+        (name) => {
+          const text = PAGE_TEXT_NAMES.find((one) => one === name);
+          return text === undefined ? undefined : language.texts.pageEditor[text];
+        },
       back: (page, fields) => editorPath(page, anchor, fields),
       page: (page, session, refused) =>
         editor(page, session, { ...refused, search: refused.typed.get('q') ?? '' }),
@@ -128,8 +139,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       'editor',
     ),
     form('save', 'words', async (page, session, fields) => {
-      const { title = '', text = '' } = Object.fromEntries(fields);
-      return await patch(page, session, fields, { title, text });
+      const texts = PAGE_TEXT_NAMES.map((name) => [name, fields.get(name)?.replaceAll('\r\n', '\n') ?? '']);
+      return await patch(page, session, fields, Object.fromEntries(texts));
     }),
     form('look', 'look', async (page, session, fields) => {
       const { colour = '', access: wanted, password = '' } = Object.fromEntries(fields);

@@ -1,6 +1,6 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that creates one. */
 
-import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
+import { countServices, PAGE_BOUNDS, PAGE_TEXTS } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
@@ -33,6 +33,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
         problems: refused?.problems ?? {},
         typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
         bounds: PAGE_BOUNDS,
+        maxTitle: PAGE_TEXTS.title,
         pages: pages.map((page) => ({
           ...page,
           about: texts.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),

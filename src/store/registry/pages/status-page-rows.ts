@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto';
 import {
   type OwnedPage,
   PAGE_BOUNDS,
+  PAGE_TEXT_NAMES,
   type PageAccess,
+  type PageTexts,
   PICTURE_USES,
   type PictureUse,
 } from '../../../domain/status-page.ts';
@@ -87,8 +89,6 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   const {
     accountId,
     slug,
-    title,
-    text,
     groups,
     logo = null,
     favicon = null,
@@ -104,9 +104,10 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
-  const texts = { title, text, groups: JSON.stringify(groups), ...describePictures({ logo, favicon }) };
+  const texts = { ...NO_TEXTS, ...textsOf(page) };
   const look = { colour, ...readersOf(access, passwordHash), domain, ...UNPROVED };
-  const said = { ...texts, ...look, updated_at: now, removed: 0 };
+  const shown = { groups: JSON.stringify(groups), ...describePictures({ logo, favicon }), ...look };
+  const said = { ...texts, ...shown, updated_at: now, removed: 0 };
   const row = await queries.first(
     holder === undefined
       ? kysely
@@ -131,20 +132,20 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups, logo, favicon, colour, access, passwordHash, domain }: PageEdit,
+  edit: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return 'missing';
   if (row.revision !== revision) return 'stale';
+  const { groups, logo, favicon, colour, access, passwordHash, domain } = edit;
   await putBytes(store, row.id, { logo, favicon });
   if (groups !== undefined) await noteRuleChange(store);
   await store.queries.run(
     store.kysely
       .updateTable('status_pages')
       .set({
-        ...(title === undefined ? {} : { title }),
-        ...(text === undefined ? {} : { text }),
+        ...textsOf(edit),
         ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
         ...describePictures({ logo, favicon }),
         ...(colour === undefined ? {} : { colour }),
@@ -159,6 +160,16 @@ export async function changePage(
   if (groups !== undefined || access !== undefined)
     await planOccurrencesOfPage(store, accountId, row.id, now);
   return 'changed';
+}
+
+/** The columns of texts. */
+const NO_TEXTS = Object.fromEntries(PAGE_TEXT_NAMES.map((name) => [name, ''])) as Required<PageTexts>;
+
+/** Those that are given. */
+function textsOf(given: Partial<PageTexts>): Partial<PageTexts> {
+  return Object.fromEntries(
+    PAGE_TEXT_NAMES.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+  );
 }
 
 /**
@@ -237,8 +248,7 @@ export async function removePage(
     kysely
       .updateTable('status_pages')
       .set({
-        title: '',
-        text: '',
+        ...NO_TEXTS,
         groups: '[]',
         logo: null,
         favicon: null,
