@@ -198,6 +198,7 @@ function addPages(program: Command): void {
     .argument('<slug>', 'its address behind /p/')
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
+    .option('--note <text>', 'text for members of the account only')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
     .option('--favicon <file>', 'icon in tabs: PNG, ICO, WebP or GIF, up to 64 KiB')
     .option('--group <group>', 'services shown together: "NAME: slug, slug"; may be repeated', collect)

@@ -21,6 +21,8 @@ export interface OwnedPage {
   readonly title: string;
   /** Plain text below the title; empty: none. */
   readonly text: string;
+  /** Plain text that only members of the account see; absent: none. */
+  readonly note?: string;
   readonly groups: readonly PageGroup[];
   /** Null: it has none. */
   readonly logo: PagePicture | null;
@@ -117,7 +119,7 @@ export const PAGE_BOUNDS = {
 } as const;
 
 /** The texts that an owner gives a page, with the most characters of each. Only the title is on one line, and never empty. */
-export const PAGE_TEXTS = { title: 120, text: 1_000 } as const satisfies Partial<
+export const PAGE_TEXTS = { title: 120, text: 1_000, note: 500 } as const satisfies Partial<
   Record<keyof OwnedPage, number>
 >;
 

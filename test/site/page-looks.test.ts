@@ -46,6 +46,29 @@ async function start(t: Test) {
   return { world, ada, grace, send, get, cookieOf };
 }
 
+t.test('the note of a page is for its account alone', async (t) => {
+  const { ada, grace, send, get } = await start(t);
+  const note = 'Ask Ada\nabout the logo.';
+  const made = await send('POST', '/api/v1/pages', { ...PAGE, note: `${note} ` }, ada);
+  t.match([made.status, made.json.definition], [201, { ...PAGE, note }]);
+  const own = await send('GET', '/api/v1/pages/acme', undefined, ada);
+  t.match(own.json.definition, { ...PAGE, note });
+  for (const path of PATHS)
+    for (const headers of [{}, grace]) t.notMatch((await get(path, headers)).text, 'Ask Ada', path);
+  for (const wrong of ['x'.repeat(501), 'a\u202eb'])
+    t.match(await send('PATCH', '/api/v1/pages/acme', { note: wrong }, ada), {
+      status: 400,
+      json: { errors: [{ field: 'note', code: 'member_invalid' }] },
+    });
+  const apply = (page: object) => send('POST', '/api/v1/apply', { pages: [{ ...PAGE, ...page }] }, ada);
+  t.match(await apply({ note }), { status: 200, json: { unchanged: 1 } });
+  t.match(await apply({}), {
+    status: 200,
+    json: { changes: [{ members: [{ field: 'note', before: note }] }] },
+  });
+  t.notOk('note' in (await send('GET', '/api/v1/pages/acme', undefined, ada)).json.definition);
+});
+
 t.test('a page has a brand colour, which links have in readable shades', async (t) => {
   const { ada, send, get } = await start(t);
   const made = await send('POST', '/api/v1/pages', { ...PAGE, brand_colour: '#FFCC00' }, ada);

@@ -51,6 +51,17 @@ t.test('it changes words and arranges services, for their owner alone', async (t
     text: /A page needs a title[\s\S]*>kept<\/textarea>/,
   });
 
+  t.match(await act('save', { title: 'Acme', note: 'Ask\r\n<Ada>' }), { status: 303 });
+  t.match(await page(), { title: 'Acme', text: '', note: 'Ask\n<Ada>' });
+  t.match((await call(`${PAGES}/acme`, ada)).text, /<textarea name="note"[^>]*>Ask\n&lt;Ada&gt;<\/textarea>/);
+  t.match((await call(PAGES, ada)).text, /<span class="lines">Ask\n&lt;Ada&gt;<\/span>/);
+  t.match(await act('save', { title: 'Acme', note: 'x'.repeat(501) }), {
+    status: 400,
+    text: /id="problem-note" role="alert">Note for members must/,
+  });
+  t.match(await act('save', { title: 'Acme', note: '' }), { status: 303 });
+  t.notOk('note' in (await page()));
+
   t.match(await act('group', { group_name: 'Public' }), { status: 303 });
   t.match(await act('group', { group_name: '' }), { status: 400, text: /needs a name/ });
   t.match(await act('group', { group_name: 'Ours' }), { status: 303 });

@@ -4,6 +4,7 @@ import {
   type FieldReading,
   type OwnedPage,
   PAGE_ACCESS,
+  PAGE_TEXTS,
   type PageAccess,
   type PageDomain,
   type PageGroup,
@@ -104,6 +105,13 @@ export const PageDocumentSchema = Type.Object(
         { description: 'Services in groups, in the order in which they are shown.' },
       ),
     ),
+    note: Type.Optional(
+      Type.String({
+        format: 'plain-text',
+        maxLength: PAGE_TEXTS.note,
+        description: 'Plain text that only members of the account see; default: none.',
+      }),
+    ),
   },
   strict,
 );
@@ -146,6 +154,7 @@ function readMeaning(
     members_only: membersOnly = false,
     custom_domain: domain = '',
     groups = [],
+    note = '',
   }: PageDocument,
   find: (name: string) => ListedOnPage | null,
   siteUrl: string | null,
@@ -154,6 +163,7 @@ function readMeaning(
     slug: readField(readPageSlug(slug)),
     title: readField(readPageTitle(title)),
     text: readField(readPageText(text)),
+    note: accept(note.trim()),
     groups: readGroups(groups, find),
     logo: readPictureUrl(logo, 'logo'),
     favicon: readPictureUrl(favicon, 'favicon'),
@@ -201,7 +211,7 @@ export type DocumentPictures = Partial<Record<PictureUse, Pick<StoredPicture, 't
 
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
 export function pageDocumentOf<Listed>(
-  { slug, title, text, groups, colour = null, access = 'public', domain = null }: PageOf<Listed>,
+  { slug, title, text, groups, colour = null, access = 'public', domain = null, note = '' }: PageOf<Listed>,
   { logo = null, favicon = null }: DocumentPictures,
   nameOf: (service: Listed) => string | null,
 ): PageDocument {
@@ -222,6 +232,7 @@ export function pageDocumentOf<Listed>(
             services: services.flatMap((service) => nameOf(service) ?? []),
           })),
         }),
+    ...(note === '' ? {} : { note }),
   };
 }
 

@@ -336,6 +336,7 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     slug: string;
     title: string;
     text: string;
+    note: Generated<string>;
     /** JSON of PageGroup[]. */
     groups: string;
     /** JSON of PagePicture; null: none. */

@@ -41,6 +41,7 @@ export const englishPageEditor = {
   password: 'Password, 12 characters or more',
   newPassword: 'New password, 12 characters or more (empty: the present one stays)',
   text: 'Introduction, shown below the title',
+  note: 'Note for members',
   of: (count: number, most: number) => `${count} of at most ${most}`,
   noServices: 'None yet. Search for services below. Groups give them headings.',
   noHeading: 'Without a heading',

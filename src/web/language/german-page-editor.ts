@@ -42,6 +42,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
   password: 'Passwort, mindestens 12 Zeichen',
   newPassword: 'Neues Passwort, mindestens 12 Zeichen (leer: Das jetzige bleibt)',
   text: 'Einleitung, unter dem Titel gezeigt',
+  note: 'Notiz für Mitglieder',
   of: (count, most) => `${count} von höchstens ${most}`,
   noServices: 'Noch keine. Suchen Sie unten nach Diensten. Gruppen geben ihnen Überschriften.',
   noHeading: 'Ohne Überschrift',

@@ -375,7 +375,7 @@ function withPassword(hash: string): Pick<OwnedPage, 'access' | 'passwordMark'> 
 }
 
 function toPage(stored: Row<'status_pages'>): OwnedPage {
-  const { removed: _, members_only: isPrivate, password_hash: hash, colour, groups, ...rest } = stored;
+  const { removed: _, members_only: isPrivate, password_hash: hash, colour, groups, note, ...rest } = stored;
   const {
     logo,
     favicon,
@@ -391,6 +391,7 @@ function toPage(stored: Row<'status_pages'>): OwnedPage {
     logo: logo === null ? null : JSON.parse(logo),
     ...(favicon === null ? {} : { favicon: JSON.parse(favicon) }),
     ...(colour === null ? {} : { colour }),
+    ...(note === '' ? {} : { note }),
     ...(isPrivate === 0 ? {} : hash === null ? { access: 'members' } : withPassword(hash)),
     ...(domain === null
       ? {}
