@@ -203,13 +203,7 @@ export function findWarnings({ http, checks, storage, alerts }: Config): ConfigW
         'is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
     });
   }
-  const { rawRetentionMs, rollupRetentionMs } = storage;
-  if (rawRetentionMs < DAY_MS)
-    warnings.push({
-      path: 'storage.rawRetention',
-      message: 'is shorter than the last 24 hours that pages show; the checks before are missing there',
-    });
-  if (rollupRetentionMs < SHOWN_DAYS * DAY_MS)
+  if (storage.rollupRetentionMs < SHOWN_DAYS * DAY_MS)
     warnings.push({
       path: 'storage.rollupRetention',
       message: `is shorter than the ${SHOWN_DAYS} days whose uptime pages show; the days before are missing there`,
