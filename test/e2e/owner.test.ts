@@ -119,7 +119,8 @@ t.test(
       text: /must not contain U\+009B/,
     });
     t.match((await program.get('/api/v1/status/shop-example-org')).body, { name: 'My shop' });
-    const kept = { token, name: 'My shop', category: 'ecommerce', kind: 'heartbeat' };
+    const times = { period: '', grace: '', schedule: '', timezone: '' };
+    const kept = { token, name: 'My shop', category: 'ecommerce', kind: 'heartbeat', ...times };
     t.match(await ada.visit(`${path}/save`, { ...kept, period: 'soon' }), {
       status: 400,
       text: /are durations/,
