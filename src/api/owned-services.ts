@@ -18,6 +18,7 @@ import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
 import { withMember, withSettings } from '../resources/kit/typed-settings.ts';
 import {
+  CREATED_HEADERS,
   changed,
   ETAG_HEADER,
   IF_MATCH,
@@ -144,10 +145,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       answers: {
         201: {
           description: 'The service. Its status is unknown until its first check.',
-          headers: {
-            ...ETAG_HEADER,
-            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
-          },
+          headers: CREATED_HEADERS,
           schema: SingleServiceSchema,
         },
       },

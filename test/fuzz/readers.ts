@@ -22,7 +22,7 @@ import { readBody } from '../../src/outbound/read-body.ts';
 import { createBodyReader, framingOf } from '../../src/outbound/response-body.ts';
 import { HeadReader } from '../../src/outbound/response-head.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
-import { ownerTextMarkup } from '../../src/web/parts/posts.ts';
+import { postMarkup } from '../../src/web/parts/posts.ts';
 import { faultsOf } from '../feeds/reading-faults.ts';
 import { ANSWERS } from './answers.ts';
 import type { FuzzTarget } from './fuzz.ts';
@@ -215,7 +215,7 @@ const words: FuzzTarget[] = [
       '[a]: javascript:1\n[a]',
     ],
     async read(input) {
-      const html = await ownerTextMarkup(input.toString().slice(0, 10_000));
+      const html = await postMarkup(input.toString().slice(0, 10_000));
       const tags = [...html.matchAll(/<([a-z][a-z0-9]*)((?:[^>"]|"[^"]*")*)>/gi)];
       for (const [tag, name = '', attributes = ''] of tags)
         if (

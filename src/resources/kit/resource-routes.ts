@@ -13,6 +13,7 @@ import { cutWindow, ownListRoute } from './own-list.ts';
 import { resultOf } from './refused.ts';
 import {
   bearerOf,
+  CREATED_HEADERS,
   changed,
   ETAG_HEADER,
   IF_MATCH,
@@ -97,7 +98,7 @@ export function createResourceRoutes<
   const { parameter } = key;
   const writing = routes.writing ?? { path, parameter };
   const one = `${writing.path}/:${writing.parameter.name}`;
-  const capital = `The ${word}.`;
+  const whole = { description: `The ${word}.`, headers: ETAG_HEADER, schema };
   const creation = says.create.id ?? `create${name}`;
   const gone = { 404: `The account has no such ${word} (${word}_not_found).` };
   const stale = { 412: `The ${word} has another revision than If-Match names.` };
@@ -113,7 +114,7 @@ export function createResourceRoutes<
     ownRoute({
       ...{ path: `${path}/:${parameter.name}`, tag, id: `get${name}`, ...words },
       parameters: [parameter],
-      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
+      answers: { 200: whole },
       problems: gone,
       async handle(request) {
         const { accountId } = bearerOf(request);
@@ -142,16 +143,7 @@ export function createResourceRoutes<
       method: 'POST',
       parameters: [IDEMPOTENCY_KEY],
       body: { schema: routes.document, example: routes.examples.document, maxBytes },
-      answers: {
-        201: {
-          description: capital,
-          headers: {
-            ...ETAG_HEADER,
-            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
-          },
-          schema,
-        },
-      },
+      answers: { 201: { ...whole, headers: CREATED_HEADERS } },
       ...(routes.callbacks === undefined ? {} : { callbacks: routes.callbacks }),
       problems: {
         403: `The account has as many ${word}s as it may (account_limit), or the key lacks the scope write (insufficient_scope).`,
@@ -177,15 +169,15 @@ export function createResourceRoutes<
       method: 'PATCH',
       parameters: [writing.parameter, IF_MATCH],
       body: patchBody(`${name}Patch`, routes.patch, routes.examples.patch, maxBytes),
-      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
+      answers: { 200: whole },
       problems: { ...gone, ...(routes.isRenamed === false ? {} : taken), ...stale },
       async handle({ key: bearer, body, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
         const asked = key.read(params[writing.parameter.name]);
-        const patch = parseJson(body);
+        const by = principalOf(bearer);
         return await answer(
           200,
-          resultOf(await changes.patch(context, principalOf(bearer), asked, patch, revisions)),
+          resultOf(await changes.patch(context, by, asked, parseJson(body), revisions)),
         );
       },
     }),

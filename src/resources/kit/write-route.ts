@@ -27,6 +27,12 @@ export const IF_MATCH: OpenApiParameter = {
 /** The header of responses that show a revision. */
 export const ETAG_HEADER = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
 
+/** The headers of responses that show what was created. */
+export const CREATED_HEADERS = {
+  ...ETAG_HEADER,
+  Location: { description: 'Where it can be read.', schema: { type: 'string' } },
+};
+
 /** A body of a request. */
 export interface RequestBody {
   readonly schema: TSchema;

@@ -11,7 +11,7 @@ import { time } from '../../language/phrase.ts';
 import { changeOccurrence, maintenanceChanges } from '../../resources/maintenances/maintenances.ts';
 import { nextOccurrences } from '../../view/next-occurrences.ts';
 import type { Language } from '../language/language.ts';
-import { ownerTextMarkup } from '../parts/posts.ts';
+import { postMarkup } from '../parts/posts.ts';
 import {
   type DashboardSources,
   type FormFields,
@@ -117,7 +117,7 @@ async function viewMaintenance(
     state: next === null ? texts.posts.over : isRunning ? texts.posts.runs : texts.posts.planned,
     look: 'unknown',
     facts: [...span, facts],
-    text: await ownerTextMarkup(maintenance.markdown),
+    text: await postMarkup(maintenance.markdown),
     post: null,
     forms: [],
     buttons: isRunning ? running : ahead ? [{ action: 'skip', text: texts.posts.skip }] : [],

@@ -10,7 +10,7 @@ import type { Revised } from '../../resources/kit/define-resource.ts';
 import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/post-subjects.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import type { Language } from '../language/language.ts';
-import { ownerTextMarkup, type viewPost } from '../parts/posts.ts';
+import { postMarkup, type viewPost } from '../parts/posts.ts';
 import {
   type DashboardSources,
   type FormFields,
@@ -239,5 +239,5 @@ function isRefused(refused: RefusedForm | null): boolean {
 async function previewOf(refused: RefusedForm | null) {
   if (refused === null || !refused.typed.has('preview')) return null;
   const text = (refused.typed.get('text') ?? '').slice(0, OWNER_INCIDENT_BOUNDS.textCharacters);
-  return { form: refused.form, html: await ownerTextMarkup(text) };
+  return { form: refused.form, html: await postMarkup(text) };
 }

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 20;
 const MAX_CHARACTERS = 15_000;
 
 /** A text as safe HTML. A change of a text is another text, so that nothing in the cache is out of date. */
-export const ownerTextMarkup = createMarkup(renderPostText, MAX_CACHED_CHARACTERS);
+export const postMarkup = createMarkup(renderPostText, MAX_CACHED_CHARACTERS);
 
 /** Caches what `render` makes of texts, as long as all of it has at most `maxCharacters`: what was not used for longest goes first. */
 export function createMarkup(render: (text: string) => Promise<string>, maxCharacters: number) {
@@ -53,7 +53,7 @@ export function cutTimeline<Entry extends { readonly text: string }>(
 
 /** A text for a template: as HTML, or as it is where it was cut, since markup cannot be cut. */
 async function viewText({ markdown, plain, isCut }: OwnerText) {
-  return isCut === true ? { html: null, text: plain } : { html: await ownerTextMarkup(markdown), text: '' };
+  return isCut === true ? { html: null, text: plain } : { html: await postMarkup(markdown), text: '' };
 }
 
 /** The texts of an owner's incident, newest first. */

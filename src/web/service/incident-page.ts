@@ -20,7 +20,7 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
-import { ownerTextMarkup } from '../parts/posts.ts';
+import { postMarkup } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisWindow } from './incident-axis.ts';
 import { viewIncidentPage } from './incident-page-view.ts';
@@ -128,7 +128,7 @@ export function incidentPage(
         timeline: await Promise.all(
           view.timeline.map(async (entry) => ({
             ...entry,
-            html: entry.isMarkdown ? await ownerTextMarkup(entry.text) : null,
+            html: entry.isMarkdown ? await postMarkup(entry.text) : null,
           })),
         ),
         newest: offset === 0 ? null : path,
