@@ -14,7 +14,7 @@ export interface Clock {
   monotonic(): number;
   /** Runs `task` once after `delayMs`. */
   after(delayMs: number, task: () => void): Cancel;
-  /** Runs `task` every `periodMs`, the first time after one period. */
+  /** Runs `task` every `periodMs`, the first time after one period at the latest. */
   every(periodMs: number, task: () => void): Cancel;
 }
 
@@ -34,8 +34,58 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
   every(periodMs, task) {
+    if (periodMs % ALIGNED_MS === 0) return runAligned(periodMs, task);
     const timer = setInterval(task, periodMs);
     timer.unref();
     return () => clearInterval(timer);
   },
 };
+
+/**
+ * Periods of so many milliseconds, and multiples of them, are aligned: what is due every second is done in one wake-up of the thread,
+ * together with what is due every quarter of a second. The wake-ups of an idle program cost more than its tasks.
+ */
+const ALIGNED_MS = 250;
+
+interface Aligned {
+  /** On the monotonic clock. */
+  dueMs: number;
+  readonly tasks: Set<{ readonly run: () => void }>;
+}
+
+/** What is aligned in this thread, by period. */
+const aligned = new Map<number, Aligned>();
+let alignedTimer: NodeJS.Timeout | undefined;
+
+function runAligned(periodMs: number, run: () => void): Cancel {
+  const task = { run };
+  const known = aligned.get(periodMs);
+  known?.tasks.add(task);
+  if (known === undefined) {
+    aligned.set(periodMs, { dueMs: nextOf(periodMs), tasks: new Set([task]) });
+    planAligned();
+  }
+  return () => {
+    const { tasks } = aligned.get(periodMs) ?? {};
+    if (tasks?.delete(task) === true && tasks.size === 0) aligned.delete(periodMs);
+  };
+}
+
+const nextOf = (periodMs: number): number => (Math.floor(performance.now() / periodMs) + 1) * periodMs;
+
+function planAligned(): void {
+  clearTimeout(alignedTimer);
+  if (aligned.size === 0) return;
+  const dueMs = Math.min(...[...aligned.values()].map((one) => one.dueMs));
+  // A timer counts whole milliseconds, and one that comes too early is followed by another.
+  alignedTimer = setTimeout(runDue, Math.max(1, Math.ceil(dueMs - performance.now())));
+  alignedTimer.unref();
+}
+
+function runDue(): void {
+  const nowMs = performance.now();
+  const due = [...aligned].filter(([, { dueMs }]) => dueMs <= nowMs);
+  for (const [periodMs, one] of due) one.dueMs = nextOf(periodMs);
+  planAligned();
+  for (const [, { tasks }] of due) for (const task of [...tasks]) if (tasks.has(task)) task.run();
+}

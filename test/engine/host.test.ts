@@ -365,7 +365,7 @@ t.test('it ticks while it has something to do, seldom otherwise, and reports onc
     await clock.advance(ms);
     return (counter[0] ?? 0) - before;
   };
-  t.equal(await ticksIn(2_000), 19, 'nothing to do');
+  t.equal(await ticksIn(2_000), 8, 'nothing to do');
   t.equal(reports().length, 2);
   t.match(heard[0], { type: 'ready', epoch: 3 });
   await assign([targetOf(1)]);

@@ -1,8 +1,8 @@
 /** The ticks of a host: regular while there is something to do, and few while there is nothing. */
 import type { Cancel, Clock } from '../../clock.ts';
 
-/** Maximum number of ticks that are left out at a time. The watchdog of the thread looks every 50 ticks. */
-export const MAX_EMPTY_TICKS = 10;
+/** Maximum number of ticks that are left out at a time: the watchdog of the thread looks every 50 ticks, and sees a tick in each of its periods. */
+export const MAX_EMPTY_TICKS = 25;
 
 /** Options of a ticker. */
 export interface TickerOptions {

@@ -1,5 +1,7 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
+
 import { existsSync } from 'node:fs';
+import { systemClock } from '../../clock.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
@@ -101,10 +103,9 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
   });
 
   // The thread retries failed writes even if no samples arrive.
-  const polling = setInterval(() => {
+  const stopPolling = systemClock.every(POLL_MS, () => {
     if (state.problem !== null) thread.call('state', []).then(note, () => {});
-  }, POLL_MS);
-  polling.unref();
+  });
 
   const silence = watchSampleThread(thread, log);
   /** Reads after all samples that were appended before. Throws {@link SampleReadError} while the thread hangs. */
@@ -144,7 +145,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       await thread.call('compact', []);
     },
     async close() {
-      clearInterval(polling);
+      stopPolling();
       silence.end();
       await batcher.flush();
       note(await thread.call('close', []));
