@@ -1,8 +1,6 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
 import { readGivenName } from '../../domain/given-name.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { type AcceptRule, type CheckKind, MONITORING_KINDS, STATUS_CLASSES } from '../../domain/service.ts';
-import { obstacleOf } from '../../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
@@ -37,31 +35,4 @@ export function readNameField(
 export function readDomain(text: string): Outcome<string> {
   const reading = readHostName(text);
   return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
-}
-
-/**
- * Reads expected statuses such as `2xx 401`, separated by spaces or commas; null: none, the rule of the kind counts. Refused
- * with `accept_invalid`.
- */
-export function readAcceptRules(text: string): Outcome<readonly AcceptRule[] | null> {
-  const words = text.split(/[\s,]+/).filter((word) => word !== '');
-  const rules = words.map(readAcceptRule);
-  if (rules.includes(null)) return refuse({ code: 'accept_invalid' });
-  return accept(rules.length === 0 ? null : rules.filter((rule) => rule !== null));
-}
-
-function readAcceptRule(word: string): AcceptRule | null {
-  if (/^[1-9]\d\d$/.test(word)) return Number(word);
-  return STATUS_CLASSES.find((one) => one === word.toLowerCase()) ?? null;
-}
-
-/**
- * Reads a kind of check. Refused with `kind_invalid`, and with `kind_unavailable` if this machine cannot make such checks and
- * the service does not have them already (`before`).
- */
-export function readKind(word: string, before: CheckKind | null = null): Outcome<CheckKind> {
-  const kind = MONITORING_KINDS.find((one) => one === word);
-  if (kind === undefined) return refuse({ code: 'kind_invalid' });
-  const cause = kind === before || kind === 'heartbeat' ? null : obstacleOf(kind);
-  return cause === null ? accept(kind) : refuse({ code: 'kind_unavailable', kind, cause }, 'kind');
 }

@@ -24,9 +24,15 @@ import {
   refuseMembers,
   writeMembers,
 } from '../../kinds/check-members.ts';
-import { hostSettings, portOf, type SettingsReading, validateSettings } from '../../kinds/settings.ts';
+import {
+  hostSettings,
+  obstacleOf,
+  portOf,
+  type SettingsReading,
+  validateSettings,
+} from '../../kinds/settings.ts';
 import { accept, type Outcome, type Principal, type Refused, refuse } from '../kit/change.ts';
-import { readAll, readKind } from '../kit/read-input.ts';
+import { readAll } from '../kit/read-input.ts';
 
 /** Members that are not known are refused. */
 const strict = { additionalProperties: false };
@@ -219,6 +225,12 @@ function readUrl(
   const host = URL.parse(url)?.hostname ?? '';
   const isOwn = host === reading.domain || host.endsWith(`.${reading.domain}`);
   return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
+}
+
+/** Refused with `kind_unavailable` if this machine cannot make such checks and the service does not have them already. */
+function readKind(kind: CheckKind, before: CheckKind | undefined): Outcome<CheckKind> {
+  const cause = kind === before || kind === 'heartbeat' ? null : obstacleOf(kind);
+  return cause === null ? accept(kind) : refuse({ code: 'kind_unavailable', kind, cause });
 }
 
 function readMethod(

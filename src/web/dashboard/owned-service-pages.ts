@@ -50,8 +50,9 @@ interface Shown {
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
+  const { registry, directory } = sources;
   const context = changeContext(sources);
+  const page = createPage(show, sources);
 
   /** Finds a service of the account, which may be newer than the list of this process. Services of other accounts are not found. */
   const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Service> => {
@@ -59,58 +60,6 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     const service = directory.bySlug(slug) ?? (await registry.findService(slug.toLowerCase()));
     if (service === null || service.accountId !== accountId) throw serviceNotFound(slug);
     return service;
-  };
-
-  const page = async (
-    service: Service,
-    session: Visitor,
-    refused: RefusedForm | null,
-    { secret = null, trial, saved }: Shown = {},
-  ): Promise<HttpResponse> => {
-    const { id, slug, name } = service;
-    const { texts } = session.language;
-    const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
-    const current = status.get(id) ?? unknownStatus(id);
-    const { sealed = {} } = service.check;
-    const [beats, logs, checks, foreign] = await Promise.all([
-      registry.recentHeartbeats(id),
-      registry.heartbeatLogs(id),
-      beginHistory()(() => samples.newest(id, SHOWN).catch((): Sample[] => [])),
-      Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
-    ]);
-    const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
-    const shownAs = directory.pageName(service);
-    const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
-    return show(
-      './dashboard-service',
-      {
-        title: name,
-        service,
-        ...viewServiceForm(service, refused, session, sources),
-        revision: shownRevision(refused, service),
-        trial: trial === undefined ? null : viewTrial(trial, session.language),
-        saved: saved === undefined ? null : savedText(service, saved, session.language),
-        unreadable: foreign.includes(true),
-        page: shownAs,
-        subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
-        word: texts.status[current.status],
-        status: current.status,
-        shape: STATUS_SHAPES[current.status],
-        verdict: describeVerdict(current, session.language),
-        proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
-        hasAddress: secret !== null || service.check.addressHash !== undefined,
-        address: secret === null ? null : `${siteUrl}/beat/${secret}`,
-        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
-        checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
-        curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
-        markdown: snippets.markdown,
-        html: snippets.html,
-        badge: `/api/badge/${shownAs}`,
-        slug,
-      },
-      session,
-      isRefused ? 400 : 200,
-    );
   };
 
   const form = (name: string, take: DashboardForm<Service>['take']): Route =>
@@ -170,6 +119,62 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
+}
+
+/** Creates the function that shows a service with what was entered in a refused form. */
+function createPage(show: ShowPage, sources: DashboardSources) {
+  const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
+  return async (
+    service: Service,
+    session: Visitor,
+    refused: RefusedForm | null,
+    { secret = null, trial, saved }: Shown = {},
+  ): Promise<HttpResponse> => {
+    const { id, slug, name } = service;
+    const { texts } = session.language;
+    const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
+    const current = status.get(id) ?? unknownStatus(id);
+    const { sealed = {} } = service.check;
+    const [beats, logs, checks, foreign] = await Promise.all([
+      registry.recentHeartbeats(id),
+      registry.heartbeatLogs(id),
+      beginHistory()(() => samples.newest(id, SHOWN).catch((): Sample[] => [])),
+      Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
+    ]);
+    const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
+    const shownAs = directory.pageName(service);
+    const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
+    return show(
+      './dashboard-service',
+      {
+        title: name,
+        service,
+        ...viewServiceForm(service, refused, session, sources),
+        revision: shownRevision(refused, service),
+        trial: trial === undefined ? null : viewTrial(trial, session.language),
+        saved: saved === undefined ? null : savedText(service, saved, session.language),
+        unreadable: foreign.includes(true),
+        page: shownAs,
+        subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
+        word: texts.status[current.status],
+        status: current.status,
+        shape: STATUS_SHAPES[current.status],
+        verdict: describeVerdict(current, session.language),
+        proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
+        hasAddress: secret !== null || service.check.addressHash !== undefined,
+        address: secret === null ? null : `${siteUrl}/beat/${secret}`,
+        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
+        checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
+        curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
+        markdown: snippets.markdown,
+        html: snippets.html,
+        badge: `/api/badge/${shownAs}`,
+        slug,
+      },
+      session,
+      isRefused ? 400 : 200,
+    );
+  };
 }
 
 /** What follows from what was saved. */

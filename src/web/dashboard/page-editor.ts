@@ -9,6 +9,7 @@ import {
   PAGE_TEXT_NAMES,
   PAGE_TEXTS,
   PICTURE_BOUNDS,
+  PICTURE_USES,
   type PictureUse,
 } from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
@@ -45,64 +46,9 @@ import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** The routes. */
 export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, proofs, siteUrl } = sources;
   const context = changeContext(sources);
-
-  /** Finds a status page of the account. Pages of other accounts are not found. */
-  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
-    const slug = (params.slug ?? '').toLowerCase();
-    const page = await registry.findPage(slug);
-    if (page === null || page.accountId !== accountId) throw pageNotFound(slug);
-    return page;
-  };
-
-  const editor = (
-    page: OwnedPage,
-    session: Visitor,
-    { search = '', problems = {}, typed = new Map(), isOvertaken = false }: Partial<EditorState> = {},
-  ): HttpResponse => {
-    const { slug, groups } = page;
-    const url = pageUrl(siteUrl, page);
-    const address = `${siteUrl}/embed.js`;
-    return show(
-      './dashboard-page',
-      {
-        title: page.title,
-        page,
-        revision: shownRevision({ typed, isOvertaken }, page),
-        problems,
-        isOvertaken,
-        texts: PAGE_TEXT_NAMES.map((name) => ({
-          ...{ name, label: session.language.texts.pageEditor[name], max: PAGE_TEXTS[name] },
-          value: typed.get(name) ?? page[name] ?? '',
-        })),
-        colour: typed.get('colour') ?? page.colour ?? '',
-        newGroup: typed.get('group_name') ?? '',
-        bounds: PAGE_BOUNDS,
-        url,
-        pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
-        readers: PAGE_ACCESS.map((access) => ({
-          access,
-          chosen: access === (typed.get('access') ?? page.access ?? 'public'),
-          ...session.language.texts.pageEditor.access[access],
-        })),
-        domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
-        proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
-        proved: viewProof(page, session),
-        groups: groups.map(({ name, services }) => ({
-          name,
-          services: services.map((id) => ({ id, service: findListed(directory, page.accountId, id) })),
-        })),
-        count: countServices(groups),
-        search,
-        found: search === '' ? null : findServices(directory, page, search),
-        frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
-        script: `<script src="${address}" data-page="${slug}" async></script>`,
-      },
-      session,
-      Object.keys(problems).length === 0 ? 200 : 400,
-    );
-  };
+  const find = createFinder(sources);
+  const editor = createEditor(show, sources);
 
   /** Creates the route of a form. `anchor` is the part of the editor that contains it. */
   const form = (name: string, anchor: string, take: DashboardForm<OwnedPage>['take']): Route =>
@@ -180,8 +126,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       const outcome = await arrange(page, session, fields, { kind: 'rename_group', group, name });
       return renameFields(outcome, { name: `group_${group}` });
     }),
-    ...pictureRoutes('logo'),
-    ...pictureRoutes('favicon'),
+    ...PICTURE_USES.flatMap((use) => [
+      uploadRoute(use, sources, editor),
+      form(`un${use}`, use, (page, session, fields) => patch(page, session, fields, { [use]: null })),
+    ]),
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
@@ -189,33 +137,78 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
+}
 
-  function pictureRoutes(use: PictureUse): readonly Route[] {
-    const upload: Route = {
-      path: `${PAGES_PATH}/:slug/${use}`,
-      bucket: 'pages',
-      access: { member: 'editor' },
-      anyMethod: true,
-      async handle(request) {
-        // An upload requires a session.
-        const signedIn = await findSession(request, sources);
-        if (signedIn === null) return seeOther('/sign-in');
-        requireRole(signedIn, 'editor');
-        if (request.method === 'POST') return await takePicture(use, request, signedIn);
-        return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
+/** Finds a status page of the account of a visitor. Pages of other accounts are not found. */
+function createFinder({ registry }: DashboardSources) {
+  return async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
+    const slug = (params.slug ?? '').toLowerCase();
+    const page = await registry.findPage(slug);
+    if (page === null || page.accountId !== accountId) throw pageNotFound(slug);
+    return page;
+  };
+}
+
+/** Creates the function that shows the editor of a page. */
+function createEditor(show: ShowPage, { directory, proofs, siteUrl }: DashboardSources) {
+  return (
+    page: OwnedPage,
+    session: Visitor,
+    { search = '', problems = {}, typed = new Map(), isOvertaken = false }: Partial<EditorState> = {},
+  ): HttpResponse => {
+    const { slug, groups } = page;
+    const url = pageUrl(siteUrl, page);
+    const address = `${siteUrl}/embed.js`;
+    return show(
+      './dashboard-page',
+      {
+        title: page.title,
+        page,
+        revision: shownRevision({ typed, isOvertaken }, page),
+        problems,
+        isOvertaken,
+        texts: PAGE_TEXT_NAMES.map((name) => ({
+          ...{ name, label: session.language.texts.pageEditor[name], max: PAGE_TEXTS[name] },
+          value: typed.get(name) ?? page[name] ?? '',
+        })),
+        colour: typed.get('colour') ?? page.colour ?? '',
+        newGroup: typed.get('group_name') ?? '',
+        bounds: PAGE_BOUNDS,
+        url,
+        pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
+        readers: PAGE_ACCESS.map((access) => ({
+          access,
+          chosen: access === (typed.get('access') ?? page.access ?? 'public'),
+          ...session.language.texts.pageEditor.access[access],
+        })),
+        domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
+        proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
+        proved: viewProof(page, session),
+        groups: groups.map(({ name, services }) => ({
+          name,
+          services: services.map((id) => ({ id, service: findListed(directory, page.accountId, id) })),
+        })),
+        count: countServices(groups),
+        search,
+        found: search === '' ? null : findServices(directory, page, search),
+        frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
+        script: `<script src="${address}" data-page="${slug}" async></script>`,
       },
-    };
-    const removal = form(`un${use}`, use, (page, session, fields) =>
-      patch(page, session, fields, { [use]: null }),
+      session,
+      Object.keys(problems).length === 0 ? 200 : 400,
     );
-    return [upload, removal];
-  }
+  };
+}
 
-  async function takePicture(
-    use: PictureUse,
-    request: HttpRequest,
-    signedIn: Visitor,
-  ): Promise<HttpResponse> {
+/** The route that takes a picture of a page. */
+function uploadRoute(
+  use: PictureUse,
+  sources: DashboardSources,
+  editor: ReturnType<typeof createEditor>,
+): Route {
+  const find = createFinder(sources);
+  const context = changeContext(sources);
+  const take = async (request: HttpRequest, signedIn: Visitor): Promise<HttpResponse> => {
     const { bytes: maxBytes } = PICTURE_BOUNDS[use];
     const upload = await readUpload(request, use, maxBytes);
     const page = await find(request, signedIn);
@@ -225,10 +218,25 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     if (upload.tooLarge) return showRefused(refuse({ code: 'picture_too_large', maxBytes }, use));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
-    const picture = pictureUrlOf({ type: 'image/png', bytes });
-    const outcome = await patch(page, session, upload.fields, { [use]: picture });
+    const change = { [use]: pictureUrlOf({ type: 'image/png', bytes }) };
+    const revisions = revisionIn(upload.fields);
+    const outcome = await pageChanges.patch(context, memberOf(session), page.slug, change, revisions);
     return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
-  }
+  };
+  return {
+    path: `${PAGES_PATH}/:slug/${use}`,
+    bucket: 'pages',
+    access: { member: 'editor' },
+    anyMethod: true,
+    async handle(request) {
+      // An upload requires a session.
+      const signedIn = await findSession(request, sources);
+      if (signedIn === null) return seeOther('/sign-in');
+      requireRole(signedIn, 'editor');
+      if (request.method === 'POST') return await take(request, signedIn);
+      return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
+    },
+  };
 }
 
 interface EditorState {
