@@ -43,6 +43,11 @@ export interface FeedAddress {
   /** Pages may lack the document or serve something else in its place: what is wrong with it is no fault of the page. */
   readonly isOptional?: true;
   /**
+   * The document has no entries, but what those of the others refer to, and is read before them. All documents of such a
+   * kind are requested in full at every poll.
+   */
+  readonly isReference?: true;
+  /**
    * Parses a body of at most 2 MiB, without content coding, which may be hostile. `now` (epoch milliseconds) is for kinds
    * whose entries carry no state. Null stands for an entry that cannot be read. Throws {@link FeedFormatError} if the
    * document is of another kind; nothing is concluded from it then.

@@ -5,17 +5,26 @@ import { aws } from './kinds/aws.ts';
 import { azure } from './kinds/azure.ts';
 import { azuredevops } from './kinds/azuredevops.ts';
 import { betterstack } from './kinds/betterstack.ts';
+import { cachet } from './kinds/cachet.ts';
+import { cstate } from './kinds/cstate.ts';
 import { gcp } from './kinds/gcp.ts';
 import { heroku } from './kinds/heroku.ts';
 import { incidentio } from './kinds/incidentio.ts';
 import { instatus } from './kinds/instatus.ts';
 import { meta } from './kinds/meta.ts';
 import { microsoft365 } from './kinds/microsoft365.ts';
+import { pagerduty } from './kinds/pagerduty.ts';
 import { atom, rss } from './kinds/rss.ts';
 import { salesforce } from './kinds/salesforce.ts';
 import { slack } from './kinds/slack.ts';
+import { sorry } from './kinds/sorry.ts';
+import { statuscast } from './kinds/statuscast.ts';
 import { statusio } from './kinds/statusio.ts';
 import { statuspage } from './kinds/statuspage.ts';
+import { statuspal } from './kinds/statuspal.ts';
+import { upbeat } from './kinds/upbeat.ts';
+import { uptimekuma } from './kinds/uptimekuma.ts';
+import { uptimerobot } from './kinds/uptimerobot.ts';
 
 /** All kinds. */
 export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
@@ -34,6 +43,15 @@ export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
   azuredevops,
   apple,
   meta,
+  uptimerobot,
+  sorry,
+  pagerduty,
+  statuscast,
+  statuspal,
+  cachet,
+  cstate,
+  uptimekuma,
+  upbeat,
   rss,
   atom,
 };

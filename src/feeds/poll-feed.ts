@@ -43,11 +43,17 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
   let problem: string | null = null;
   /** The server's `Retry-After`, milliseconds; null: it sent none. */
   let retryAfterMs: number | null = null;
+  /** The documents are read with each other. */
+  const isJoined = addresses.some(({ isReference }) => isReference === true);
   for (const [index, address] of addresses.entries()) {
     const known = memory[address.name] ?? null;
     if (known !== null) next[address.name] = known;
     const { hostname, host } = new URL(address.url);
-    const response = await parts.inTurn(host, () => request(address.url, known, parts), index > 0);
+    const response = await parts.inTurn(
+      host,
+      () => request(address.url, isJoined ? null : known, parts),
+      index > 0,
+    );
     const { status, fault, headers, body } = response;
     if (status === 304 && known !== null) continue;
     // A page may lack the documents after the first.
@@ -63,9 +69,10 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
       break;
     }
     try {
-      const outcome = readDocument(address, response, body, known, parts.now());
+      const outcome = readDocument(address, response, body, { known, isJoined }, parts.now());
       next[address.name] = outcome.memory;
-      if (outcome.reading !== null) readings.push({ ...outcome.reading, document: address.name });
+      if (outcome.reading !== null && address.isReference !== true)
+        readings.push({ ...outcome.reading, document: address.name });
     } catch (error) {
       if (address.isOptional !== true || !(error instanceof FeedFormatError))
         problem ??= `${hostname}: ${describeError(error)}`;
@@ -97,7 +104,7 @@ function readDocument(
   address: FeedAddress,
   { headers }: OutboundResponse,
   body: Buffer,
-  known: DocumentMemory | null,
+  { known, isJoined }: { readonly known: DocumentMemory | null; readonly isJoined: boolean },
   now: number,
 ): { readonly memory: DocumentMemory; readonly reading: FeedReading | null } {
   const validators = {
@@ -105,7 +112,7 @@ function readDocument(
     lastModified: readHeader(headers['last-modified']),
     bodyDigest: digest(body),
   };
-  if (known?.bodyDigest === validators.bodyDigest)
+  if (!isJoined && known?.bodyDigest === validators.bodyDigest)
     return { memory: { ...validators, readingDigest: known.readingDigest }, reading: null };
   const reading = readFeedDocument(address, body, now);
   const readingDigest = digest(JSON.stringify(reading));

@@ -9,6 +9,7 @@ import t from 'tap';
 import { type FeedReading, readFeedDocument } from '../../src/feeds/build-entry.ts';
 import { type FeedAddress, FeedFormatError } from '../../src/feeds/feed-kind.ts';
 import { FEED_KINDS } from '../../src/feeds/kinds-table.ts';
+import { SAMPLE_FEED_URLS } from '../support/feed-urls.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { faultsOf } from './reading-faults.ts';
 
@@ -20,7 +21,7 @@ const MIB = 1024 * 1024;
 const ENTRIES = 2_100;
 
 /** Kinds whose documents are XML. */
-const XML_KINDS = new Set(['azure', 'rss', 'atom']);
+const XML_KINDS = new Set(['azure', 'rss', 'atom', 'statuscast']);
 
 /** Any document takes a small part of this, on a machine that does nothing else. */
 const SOON_MS = 10_000;
@@ -34,7 +35,7 @@ interface Reader {
 const readers: readonly Reader[] = Object.entries(FEED_KINDS).flatMap(([kind, { addresses }]) =>
   addresses({
     pageUrl: 'https://status.example.com/page',
-    feedUrl: kind === 'statusio' ? 'https://api.status.io/1.0/status/5b36dc6502d06804c08349f7' : null,
+    feedUrl: SAMPLE_FEED_URLS[kind] ?? null,
   }).map((address) => ({ kind, address })),
 );
 

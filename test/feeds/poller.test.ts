@@ -30,7 +30,6 @@ const SIMPLE: FeedKind = {
       },
     })),
 };
-const KINDS = new Proxy({} as Record<FeedKindName, FeedKind>, { get: () => SIMPLE });
 
 function entry(title: string): FeedIncident {
   return {
@@ -54,7 +53,13 @@ interface Answer {
 }
 
 /** A vendor that answers by path, a poller with one feed (or several of the same vendor), and what was told. */
-async function start(t: Test, answers: (request: IncomingMessage) => Answer, feedCount = 1, page = '') {
+async function start(
+  t: Test,
+  answers: (request: IncomingMessage) => Answer,
+  feedCount = 1,
+  page = '',
+  kind = SIMPLE,
+) {
   const asked: IncomingMessage[] = [];
   let open = 0;
   let maxOpen = 0;
@@ -79,7 +84,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
       firstSpreadMs: 1_000,
       policy: { allowPrivate: ['127.0.0.0/8'], ports: [80] },
     },
-    kinds: KINDS,
+    kinds: new Proxy({} as Record<FeedKindName, FeedKind>, { get: () => kind }),
     outbound,
     clock,
     random: () => 0.5,
@@ -219,6 +224,38 @@ t.test('it does not need every further document of a kind', async (t) => {
       { kind: 'polled', problem },
     ]);
   }
+});
+
+t.test('it requests all documents in full where one says what others refer to', async (t) => {
+  const joined: FeedKind = {
+    addresses(source) {
+      let names: string[] = [];
+      return SIMPLE.addresses(source).map((address) =>
+        address.name === 'more'
+          ? { ...address, read: () => names.map(entry) }
+          : {
+              ...address,
+              isReference: true,
+              read(body) {
+                names = JSON.parse(body.toString()).titles;
+                return [];
+              },
+            },
+      );
+    },
+  };
+  let body = '{"titles":["a"]}';
+  const answers = () => ({ headers: { etag: '"1"' }, body });
+  const world = await start(t, answers, 1, '', joined);
+  await world.pass(1_000, 1);
+  await world.pass(INTERVAL, 2);
+  const readings = () => world.news.filter(({ kind }) => kind === 'reading');
+  t.match(readings(), [{ document: 'more', entries: [{ key: 'a' }] }]);
+  t.equal(readings().length, 1, 'what has not changed is no news');
+  body = '{"titles":["b"]}';
+  await world.pass(INTERVAL, 3);
+  t.match(readings()[1], { entries: [{ key: 'b' }] });
+  t.ok(world.asked.every(({ headers }) => headers['if-none-match'] === undefined));
 });
 
 t.test('it never has two requests open at a host', async (t) => {

@@ -24,6 +24,7 @@ import { HeadReader } from '../../src/outbound/response-head.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { postMarkup } from '../../src/web/parts/posts.ts';
 import { faultsOf } from '../feeds/reading-faults.ts';
+import { SAMPLE_FEED_URLS } from '../support/feed-urls.ts';
 import { ANSWERS } from './answers.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
@@ -92,8 +93,10 @@ const feedFixtures = readdirSync(join(ROOT, 'test/feeds/fixtures')).filter((name
 const feeds = Object.entries(FEED_KINDS).flatMap(([kind, { addresses }]): FuzzTarget[] => {
   const own = feedFixtures.filter((name) => name.startsWith(kind.slice(0, 5)));
   const examples = (own.length > 0 ? own : feedFixtures).map((name) => load(`test/feeds/fixtures/${name}`));
-  const feedUrl = kind === 'statusio' ? 'https://api.status.io/1.0/status/5b36dc6502d06804c08349f7' : null;
-  const documents = addresses({ pageUrl: 'https://status.example.com/page', feedUrl });
+  const documents = addresses({
+    pageUrl: 'https://status.example.com/page',
+    feedUrl: SAMPLE_FEED_URLS[kind] ?? null,
+  });
   return [
     {
       name: `feed-${kind}`,

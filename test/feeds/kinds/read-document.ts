@@ -35,6 +35,21 @@ export function readDocument(
   return readFeedDocument(address, body, now);
 }
 
+/** What the kind makes of several documents that are read with each other: the entries of all, by the order of its documents. */
+export function readDocuments(
+  kind: FeedKind,
+  contents: Readonly<Record<string, unknown>>,
+  source: FeedSource = PAGE,
+  now = NOW,
+): FeedEntry[] {
+  return kind.addresses(source).flatMap((address) => {
+    const content = contents[address.name];
+    if (content === undefined) return [];
+    const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
+    return readFeedDocument(address, body, now).entries;
+  });
+}
+
 /** The entries without updates: for tables that are about something else. */
 export function withoutUpdates(entries: readonly FeedEntry[]): object[] {
   return entries.map(({ updates, ...entry }) => entry);

@@ -1,0 +1,97 @@
+/**
+ * cState: `/index.json` (documented, version 2 of its API), the states of systems with their unresolved issues. Its
+ * descriptions may contain raw line breaks, which JSON forbids.
+ */
+
+import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
+import { buildIncident } from '../build-entry.ts';
+import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { pageBase, safeLink } from '../feed-urls.ts';
+import {
+  type JsonObject,
+  lookUp,
+  member,
+  objectsAt,
+  readJsonObject,
+  requireObjects,
+  textAt,
+  textListAt,
+  wordAt,
+} from '../json-shape.ts';
+import { readTime } from '../read-time.ts';
+import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
+
+const SEVERITIES = { disrupted: 'minor', down: 'major' } as const;
+
+/** Reads cState. */
+export const cstate: FeedKind = {
+  addresses: ({ pageUrl, feedUrl }) => [
+    {
+      name: 'index',
+      url: `${pageBase(feedUrl ?? pageUrl).replace(/\/index\.json$/, '')}/index.json`,
+      listsOnlyOpen: true,
+      read(body, now) {
+        const top = readJsonObject(body.map((byte) => Math.max(byte, 0x20)));
+        if (textAt(top, 'cStateVersion') === '') throw new FeedFormatError('the document is not of cState');
+        const systems = requireObjects(top, 'systems');
+        const parts = systems.map((system) => ({
+          id: textAt(system, 'name'),
+          names: [textAt(system, 'name'), textAt(system, 'category')],
+          severity: lookUp(SEVERITIES, wordAt(system, 'status')),
+        }));
+        const entries = issuesOf(systems).map((issue) => readIssue(issue, pageUrl));
+        return [
+          ...unreportedOutages({ pageUrl, parts, pageSeverity: null, title: null }, entries, now),
+          ...entries,
+        ];
+      },
+    },
+  ],
+};
+
+/** Each issue with the systems that list it. */
+function issuesOf(systems: readonly JsonObject[]) {
+  const found = new Map<string, { issue: JsonObject; systems: string[] }>();
+  for (const system of systems)
+    for (const issue of objectsAt(system, 'unresolvedIssues')) {
+      const key = textAt(issue, 'filename') || textAt(issue, 'permalink');
+      const known = found.get(key);
+      if (known !== undefined) known.systems.push(textAt(system, 'name'));
+      else if (key !== '') found.set(key, { issue, systems: [textAt(system, 'name')] });
+    }
+  return [...found].map(([key, listed]) => ({ key, ...listed }));
+}
+
+/** Null: it is for information only. */
+function readIssue(
+  { key, issue, systems }: ReturnType<typeof issuesOf>[number],
+  pageUrl: string,
+): FeedIncident | null {
+  if (isYes(issue, 'informational')) return null;
+  const startedAt = timeOf(issue, 'createdAt');
+  return buildIncident({
+    key,
+    ...(startedAt === null ? {} : { continues: STATE_KEYS }),
+    title: textAt(issue, 'title'),
+    sourceUrl: safeLink(member(issue, 'permalink'), pageUrl) ?? pageUrl,
+    components: [...textListAt(issue, 'affected'), ...systems],
+    updates: [],
+    severity: lookUp(SEVERITIES, wordAt(issue, 'severity')) ?? 'minor',
+    status: isYes(issue, 'resolved') ? 'resolved' : 'investigating',
+    startedAt,
+    resolvedAt: timeOf(issue, 'resolvedAt'),
+  });
+}
+
+/** `2025-04-10 13:00:00 +0000 UTC` */
+function timeOf(issue: JsonObject, name: string): number | null {
+  return readTime(
+    textAt(issue, name)
+      .slice(0, 100)
+      .replace(/ [A-Z]{3,4}$/, ''),
+  );
+}
+
+function isYes(issue: JsonObject, name: string): boolean {
+  return member(issue, name) === true || textAt(issue, name) === 'true';
+}
