@@ -87,7 +87,69 @@ t.test('it names a feed where a page is of a kind whose feed follows from nothin
   );
 });
 
-t.test('it knows the status page of a good part of them', async (t) => {
-  const known = services.filter(({ statusPage }) => statusPage !== null).length;
-  t.ok(known >= 300, `${known} pages`);
+/** Hosts of vendors, and the kind of every page and feed there. */
+const VENDOR_HOSTS: readonly [RegExp, string][] = [
+  [/\.(statuspage\.io|status\.atlassian\.com)$/, 'statuspage'],
+  [/\.instatus\.com$/, 'instatus'],
+  [/\.(betteruptime|betterstack)\.com$/, 'betterstack'],
+  [/\.status\.io$/, 'statusio'],
+  [/\.(freshstatus\.io|statuspage\.datadoghq\.com)$/, 'custom'],
+];
+
+/** What a feed that is named may be, by kind. */
+const FEED_URLS: Readonly<Record<string, RegExp>> = {
+  statuspage: /^https:\/\/[^/]+$/,
+  incidentio: /^https:\/\/[^/]+$/,
+  instatus: /^https:\/\/[^/]+$/,
+  betterstack: /^https:\/\/[^/]+$/,
+  statusio: /^https:\/\/api\.status\.io\/1\.0\/status\/[0-9a-f]{24}$/,
+  rss: /(?<!\.json|\.atom)$/,
+  atom: /(?<!\.json|\.rss)$/,
+};
+
+t.test('it names the kind that the address of a page or of its feed shows', async (t) => {
+  const wrong = services.flatMap(({ slug, statusPage }) => {
+    if (statusPage === null) return [];
+    const { url, feedUrl, kind } = statusPage;
+    const isOfKind = [url, ...(feedUrl === null ? [] : [feedUrl])].every((address) =>
+      VENDOR_HOSTS.every(([host, name]) => name === kind || !host.test(new URL(address).hostname)),
+    );
+    const isFeedOfKind = feedUrl === null || (FEED_URLS[kind]?.test(feedUrl) ?? true);
+    return isOfKind && isFeedOfKind ? [] : [`${slug}: ${url} ${kind} ${feedUrl}`];
+  });
+  t.same(wrong, []);
+});
+
+/** Pages of one product that is listed under two names. */
+const SAME_PRODUCT = ['grok, xai'];
+
+t.test('it names the components of all but one of the services that share a page', async (t) => {
+  const pages = Map.groupBy(
+    services.filter(({ statusPage }) => statusPage !== null && statusPage.kind !== 'custom'),
+    ({ statusPage }) => statusPage?.feedUrl ?? statusPage?.url,
+  );
+  const whole = [...pages.values()].map((sharing) =>
+    sharing.flatMap(({ slug, statusPage }) => (statusPage?.components ? [] : slug)),
+  );
+  const slugs = whole.filter(({ length }) => length > 1).map((names) => names.sort().join(', '));
+  t.same(
+    slugs.filter((names) => !SAME_PRODUCT.includes(names)),
+    [],
+  );
+});
+
+t.test('it has as many services and pages as the documentation says', async (t) => {
+  const read = services.filter(
+    ({ statusPage }) => statusPage !== null && statusPage.kind !== 'custom',
+  ).length;
+  const people = services.filter(({ statusPage }) => statusPage?.kind === 'custom').length;
+  const document = readFileSync(join(import.meta.dirname, '../../docs/feeds.md'), 'utf8').replaceAll(
+    '\n',
+    ' ',
+  );
+  const count = (number: number) => number.toLocaleString('en-US');
+  t.match(
+    document,
+    `The public list has ${count(services.length)} services. Upbeat reads the pages of ${read}; ${people} more have a page for people only.`,
+  );
 });
