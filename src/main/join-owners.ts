@@ -30,6 +30,9 @@ import { operatorChannels } from './operator-channels.ts';
 import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
 import { createCheckTrials } from './try-check.ts';
 
+/** The parts. */
+export type Owners = Awaited<ReturnType<typeof joinOwners>>;
+
 /** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
   readonly config: Config;

@@ -40,13 +40,12 @@ const SCOPES: readonly Scope[] = ['global', 'partial'];
 
 /** Adds the metrics of a cluster. */
 export function observeCluster(metrics: Metrics, figures: ClusterFigures, known: KnownStatuses): void {
-  const { shards, results, votes } = figures;
   metrics.gaugeByAll(
     'upbeat_shards',
     'Shards of each region that a node holds, and that wait for one. Only the monitor reports them.',
     ['region', 'state'],
     () =>
-      [...shards()].flatMap(([region, { held, waiting }]) => [
+      [...figures.shards()].flatMap(([region, { held, waiting }]) => [
         { labels: { region, state: 'held' }, value: held },
         { labels: { region, state: 'waiting' }, value: waiting },
       ]),
@@ -55,38 +54,38 @@ export function observeCluster(metrics: Metrics, figures: ClusterFigures, known:
     'upbeat_region_votes',
     '1: the region has a vote; 0: its nodes are offline. Only the monitor reports it.',
     'region',
-    () => Object.fromEntries([...votes()].map(([region, hasVote]) => [region, hasVote ? 1 : 0])),
+    () => Object.fromEntries([...figures.votes()].map(([region, hasVote]) => [region, hasVote ? 1 : 0])),
   );
   observeScopes(metrics, known);
   metrics.gauge(
     'upbeat_results_backlog',
     'Results of all nodes that the judge has not committed.',
-    () => results().backlog,
+    () => figures.results().backlog,
   );
   metrics.gauge(
     'upbeat_results_delay_seconds',
     'How long the oldest results that the judge has read wait to be committed; 0 in all other processes.',
-    () => results().delayMs / 1_000,
+    () => figures.results().delayMs / 1_000,
   );
   metrics.counter(
     'upbeat_takeovers_total',
     'Shards that have passed from one node to another.',
-    () => results().takeovers,
+    () => figures.results().takeovers,
   );
   metrics.counter(
     'upbeat_results_dropped_total',
     'Results that this node dropped, since too many waited.',
-    () => results().dropped,
+    () => figures.results().dropped,
   );
   metrics.counter(
     'upbeat_results_refused_total',
     'Results of this node that were refused, since another node had taken over.',
-    () => results().refused,
+    () => figures.results().refused,
   );
   metrics.counter(
     'upbeat_result_entries_unreadable_total',
     'Entries of results that this judge could not use.',
-    () => results().unreadable,
+    () => figures.results().unreadable,
   );
 }
 

@@ -12,7 +12,7 @@ import { silentLog } from '../../src/log.ts';
 import { createActiveRole } from '../../src/main/active-role.ts';
 import { joinNodes, NO_WORK } from '../../src/main/join-nodes.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
-import { startRole } from '../../src/main/start-role.ts';
+import { RoleChanges } from '../../src/main/start-role.ts';
 import { acquireLease } from '../../src/store/lease/writer-lease.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { VERSION } from '../../src/version.ts';
@@ -115,7 +115,7 @@ async function startNode(t: Test, { postgresUrl, redisUrl, catalogue }: NodeSett
   const node = await joinNodes({ ...parts, work: () => NO_WORK });
   const shared = await openSharedStores(parts);
   const role = createActiveRole({ mayServe: true, log: silentLog });
-  const changes = await startRole({ ...parts, shared, node }, role);
+  const changes = await RoleChanges.start({ ...parts, shared, node }, role);
   await changes.begin(() => async () => {});
   node.begin();
   let stopped: Promise<void> | null = null;
