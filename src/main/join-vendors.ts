@@ -13,6 +13,9 @@ import { VERSION } from '../version.ts';
 /** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;
 
+/** What reads vendors' status pages. */
+export type Vendors = ReturnType<typeof joinVendors>;
+
 /** Starts the thread. No page is read before `intake.load`. */
 export function joinVendors(parts: {
   readonly config: Config;
@@ -28,6 +31,7 @@ export function joinVendors(parts: {
   const { checks, http, incidents } = parts.config;
   const vendorStatuses = createVendorStatusCache({ intervalMs: incidents.feedIntervalMs, now: clock.now });
   const polls = { good: 0, failed: 0 };
+  let changedAt = clock.now();
   const intake = new VendorIntake({
     registry,
     cache: vendorStatuses,
@@ -38,7 +42,10 @@ export function joinVendors(parts: {
     onPoll: (ok) => {
       polls[ok ? 'good' : 'failed'] += 1;
     },
-    onChange,
+    onChange(serviceId) {
+      changedAt = Math.max(changedAt + 1, clock.now());
+      onChange(serviceId);
+    },
     isOnline,
   });
   const thread = startFeedThread({
@@ -53,5 +60,12 @@ export function joinVendors(parts: {
     onEvent: (event) => intake.take(event),
     onForbidden: createForbiddenAddressLog(log, clock),
   });
-  return { vendorStatuses, intake, polls: () => polls, stop: thread.stop };
+  return {
+    vendorStatuses,
+    intake,
+    polls: () => polls,
+    /** Time of the newest change, epoch milliseconds; each change has a later one. */
+    changedAt: () => changedAt,
+    stop: thread.stop,
+  };
 }

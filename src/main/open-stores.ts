@@ -131,6 +131,9 @@ export async function openConfiguredInflux({
   });
 }
 
+/** The stores of the monitor. */
+export type MonitorStores = Awaited<ReturnType<typeof openMonitorStores>>;
+
 /**
  * Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false.
  * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `copy`: the statuses that this process

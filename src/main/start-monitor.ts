@@ -1,5 +1,6 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
+import type { SeenCatalogue } from '../catalogue/watch-catalogue.ts';
 import {
   createCatalogueWriter,
   isStored,
@@ -9,27 +10,31 @@ import {
 } from '../catalogue/watch-catalogue.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
-import { checkTargetOf } from '../domain/check-target.ts';
+import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
 import type { Service } from '../domain/service.ts';
+import type { Fleet } from '../engine/fleet/fleet.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
-import { ResultRecord } from '../record/record.ts';
+import type { ResultRecord } from '../record/record.ts';
 import { startRetention } from '../record/retention.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { WriterLease } from '../store/lease/writer-lease.ts';
-import { type ServiceState, servicePages } from '../store/ports/services.ts';
+import type { ServiceState } from '../store/ports/services.ts';
+import type { VendorState } from '../store/ports/vendors.ts';
 import { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { VERSION } from '../version.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
 import type { ThisNode } from './join-nodes.ts';
-import { joinVendors } from './join-vendors.ts';
+import { joinRecord, loadServices } from './join-record.ts';
+import { joinVendors, type Vendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
-import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
-import { countThreads, createConfiguredFleet, createControlQuery } from './start-fleet.ts';
+import { type MonitorStores, openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
+import { countThreads, createConfiguredFleet } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
 
 /** The arguments of a role. */
@@ -72,25 +77,11 @@ export async function startMonitor(
   stoodBy: StoodBy | null = null,
 ): Promise<MonitorRole> {
   const { config, shared, directory, clock, log } = parts;
-  const { checks, http } = config;
-  const { siteUrl } = http;
-  const { region } = config.node;
   const { registry } = shared;
 
-  const file = config.catalogue.file;
+  const { file } = config.catalogue;
   const catalogue = await markCatalogue(file);
-  // What does not need each other is read beside each other: a database may be far away.
-  const reading = {
-    isStored: isStored(registry, catalogue, VERSION),
-    sampleRegions: loadSampleRegions({
-      ...{ registry, clock, log },
-      own: region,
-      isClustered: isClustered(config),
-    }),
-    vendorStates: stoodBy === null ? null : registry.loadVendorStates(),
-  };
-  for (const one of Object.values(reading)) one?.catch(() => {});
-
+  const reading = readAtOnce(parts, catalogue, stoodBy === null);
   const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux, stoodBy?.statuses ?? null);
   const { samples, observations, redis, status } = stores;
 
@@ -104,125 +95,39 @@ export async function startMonitor(
     stoodBy === null && redis !== null ? await registry.loadServices() : [];
 
   // Vendors' status pages.
-  let vendorChanges = clock.now();
   const vendors = joinVendors({
-    config,
-    registry,
-    clock,
-    log,
-    onChange(serviceId) {
-      vendorChanges = Math.max(vendorChanges + 1, clock.now());
-      observed?.noteVendor(serviceId);
-    },
+    ...{ config, registry, clock, log },
+    onChange: (serviceId) => observed?.noteVendor(serviceId),
     isOnline: () => record.prober().online,
   });
   const { vendorStatuses, intake } = vendors;
 
   // The record.
   const sampleRegions = await reading.sampleRegions;
-  const record = new ResultRecord({
-    registry,
-    status,
-    ...(stores.recorded === undefined ? {} : { statuses: stores.recorded }),
-    samples,
-    storage: registry.health,
-    observations,
-    clock,
-    log,
-    settings: {
-      usual: checks,
-      firstSpreadMs: checks.firstSpreadMs,
-      controlTargets: checks.controlTargets.length,
-    },
-    queryControlTargets: createControlQuery(config),
-    onRecheck: (serviceIds, spreadMs) => fleet?.recheck(serviceIds, spreadMs),
-    sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
+  const record = joinRecord({
+    ...{ parts, stores, sampleRegions },
     isInMaintenance: vendorStatuses.isInMaintenance,
-    ...(isClustered(config)
-      ? {
-          regions: {
-            quorum: checks.quorum,
-            voting: (intervalMs: number) => judging?.voting(intervalMs) ?? [],
-            requestRechecks: (region, serviceIds) => judging?.requestRechecks(region, serviceIds),
-          },
-        }
-      : {}),
-    sampleRegions,
-    heartbeats: {
-      registry: registry.forRequests,
-      isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
-      silenceMs: config.heartbeats.silenceMs,
-    },
+    fleet: () => fleet,
+    judging: () => judging,
   });
-  if (stoodBy === null || redis === null) {
-    const services: Service[] = [];
-    const pages = redis === null ? servicePages(registry) : [states];
-    await record.loadPages(notingServices(pages, services));
-    await directory.loadInParts(services);
-  } else
-    await record.loadBehind({
-      servicesBetween: registry.servicesBetween,
-      lastServiceId: registry.lastServiceId,
-      statesOf: registry.statesOf,
-      learn: (records) => redis.status.learn(records),
-      complete() {
-        redis.status.complete();
-        log.info({ services: directory.all().length }, 'the states of all services are loaded');
-      },
-    });
+  await loadServices(record, parts, redis?.status ?? null, stoodBy === null ? states : null);
   if (!isClustered(config)) states = [];
   const { watchTransitions } = record;
   const observed =
     observations === null
       ? null
       : startObservationFeed({ registry, observations, samples, watchTransitions, clock, log });
-  const prober = () => record.prober();
-  const revoked = watchRevokedKeys({
-    registry,
-    isNeeded: () => parts.node.nodes().some(({ reachesRegistry }) => !reachesRegistry),
-    clock,
-  });
-  redis?.write({
-    registry,
-    watchTransitions,
-    deadlines: () => record.deadlines(),
-    revokedKeys: revoked.all,
-    fields: () =>
-      formatMonitorState({
-        prober: prober(),
-        stores: stores.states(),
-        feeds: vendorStatuses.feeds(),
-        vendorChanges,
-      }),
-  });
+  const isNeeded = () => parts.node.nodes().some(({ reachesRegistry }) => !reachesRegistry);
+  const revoked = watchRevokedKeys({ registry, isNeeded, clock });
+  const fields = () => fieldsOf(record, stores, vendors);
+  const deadlines = () => record.deadlines();
+  redis?.write({ registry, watchTransitions, deadlines, revokedKeys: revoked.all, fields });
 
-  const retentionNow = createRetentionTime({ registry, clock });
-  // The former monitor has read it before its first check.
-  if (stoodBy === null) await retentionNow();
-  const { incidentRetentionMs: retentionMs } = config.storage;
-  const retention =
-    retentionMs === null
-      ? null
-      : startRetention({
-          ...{ registry, retentionMs, retentionNow, clock, log },
-          firstMs: stoodBy === null ? 0 : RETENTION_PAUSE_MS,
-        });
+  const retention = await startMonitorRetention(parts, stoodBy === null);
 
   // The engine. In a cluster the nodes with the role `probe` make the checks (start-probing.ts).
-  const fleet = isClustered(config)
-    ? null
-    : createConfiguredFleet(parts, {
-        onResults(results) {
-          // A process that was suspended may have been replaced. The results of its threads are then discarded.
-          if (lease.isFresh()) record.takeResults(results);
-        },
-        onDoubt: record.noteDoubt,
-        onDelay: record.noteDelay,
-      });
-  const targetOf = (service: Service) => {
-    const { memory, lastCheckedAt } = record.probeStateOf(service.id);
-    return checkTargetOf(service, region, memory, lastCheckedAt);
-  };
+  const fleet = isClustered(config) ? null : createMonitorFleet(parts, lease, record);
+  const targetOf = (service: Service) => targetFrom(record, service, config.node.region);
   let judging: Judging | null = null;
   /** Resolves when the status pages of all services are known. */
   let listing: Promise<void> = Promise.resolve();
@@ -236,37 +141,23 @@ export async function startMonitor(
     fleet?.apply({ serviceId, target: service === null ? null : targetOf(service) });
   });
   const catalogueWatch = watchCatalogue(catalogue, {
-    file,
-    clock,
-    log,
+    ...{ file, clock, log },
     onChange: (list) => putCatalogue(list, 'the catalogue was read again'),
     isListed: (slug) => directory.bySlug(slug)?.origin === 'catalogue',
   });
 
   // Without Redis no other process serves, so nothing arrives through the inbox.
-  const { clockOffsetMs } = parts.node;
-  const inbox =
-    shared.redis === null ? null : startInboxReader({ inbox: registry, record, clockOffsetMs, clock, log });
+  const inbox = shared.redis === null ? null : startMonitorInbox(parts, record);
   await inbox?.drained();
 
   return {
     name: 'monitor',
     status,
-    samples: {
-      query: (query) => samples.query(query),
-      ...(samples instanceof InfluxSamples ? {} : { cells: samples.cells }),
-      newest: (serviceId, limit) => samples.newest(serviceId, limit),
-      regionsOf: (serviceId) => samples.regionsOf(serviceId),
-      stats() {
-        const { pending, ...stats } = samples.stats();
-        return { ...stats, pending: pending + record.losses().waitingSamples };
-      },
-      lost: () => samples.lost() + record.losses().samples,
-    },
+    samples: shownSamples(samples, record),
     heartbeats: record,
     vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions,
-    prober,
+    prober: record.prober,
     recheck(serviceIds) {
       fleet?.recheck(serviceIds, 0);
       for (const region of judging?.voting() ?? []) judging?.requestRechecks(region, serviceIds);
@@ -282,27 +173,10 @@ export async function startMonitor(
       const first = states;
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
-      // A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds.
-      intake.fill(
-        await (reading.vendorStates ?? registry.loadVendorStates()),
-        (serviceId) => directory.byId(serviceId) !== null,
-      );
-      if (fleet !== null) {
-        // One after the other: a list of the targets of a million services would take 100 MB.
-        await fleet.start(
-          directory
-            .all()
-            .values()
-            .map(targetOf)
-            .filter((target) => target !== null),
-        );
-      }
-      if (isClustered(config)) {
-        // BullMQ is loaded only in a cluster.
-        const { startJudging, watchRegions } = await import('./start-judging.ts');
-        const regions = stoodBy?.regions ?? watchRegions(parts, await votersOf(first));
-        judging = startJudging(parts, record, lease, regions);
-      }
+      fillVendors(vendors, directory, await (reading.vendorStates ?? registry.loadVendorStates()));
+      // One after the other: a list of the targets of a million services would take 100 MB.
+      await fleet?.start(targetsOf(directory.all(), targetOf));
+      if (isClustered(config)) judging = await judgeRegions(parts, record, lease, stoodBy?.regions ?? first);
       await drained;
       listing = intake
         .load(directory.all())
@@ -327,19 +201,107 @@ export async function startMonitor(
       await intake.stop();
       await observed?.stop();
       await stores.close();
-      const { appended } = samples.stats();
-      log.info({ samples: appended }, 'all samples are stored, or kept on disk');
+      log.info({ samples: samples.stats().appended }, 'all samples are stored, or kept on disk');
     },
   };
 }
 
-/** Passes pages on, and adds their services to a list. */
-async function* notingServices(
-  pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
-  services: Service[],
-): AsyncGenerator<readonly ServiceState[], void, undefined> {
-  for await (const page of pages) {
-    for (const { service } of page) services.push(service);
-    yield page;
+/** The samples of the monitor, with those that the record could not hand to their store yet. */
+function shownSamples(samples: MonitorStores['samples'], record: ResultRecord): Role['samples'] {
+  return {
+    query: (query) => samples.query(query),
+    ...(samples instanceof InfluxSamples ? {} : { cells: samples.cells }),
+    newest: (serviceId, limit) => samples.newest(serviceId, limit),
+    regionsOf: (serviceId) => samples.regionsOf(serviceId),
+    stats() {
+      const { pending, ...stats } = samples.stats();
+      return { ...stats, pending: pending + record.losses().waitingSamples };
+    },
+    lost: () => samples.lost() + record.losses().samples,
+  };
+}
+
+/** Starts the monitor's part in a cluster. `known`: the regions that vote, or the states of services that name them. */
+async function judgeRegions(
+  parts: RoleParts,
+  record: ResultRecord,
+  lease: WriterLease,
+  known: VotingRegions | readonly ServiceState[],
+): Promise<Judging> {
+  // BullMQ is loaded only in a cluster.
+  const { startJudging, watchRegions } = await import('./start-judging.ts');
+  const regions = 'close' in known ? known : watchRegions(parts, await votersOf(known));
+  return startJudging(parts, record, lease, regions);
+}
+
+/** Starts the deletion of old incidents; null: they are kept. `isFirst`: no former monitor has read the time before. */
+async function startMonitorRetention(
+  { config, shared: { registry }, clock, log }: RoleParts,
+  isFirst: boolean,
+) {
+  const retentionNow = createRetentionTime({ registry, clock });
+  if (isFirst) await retentionNow();
+  const { incidentRetentionMs: retentionMs } = config.storage;
+  if (retentionMs === null) return null;
+  const firstMs = isFirst ? 0 : RETENTION_PAUSE_MS;
+  return startRetention({ ...{ registry, retentionMs, retentionNow, clock, log }, firstMs });
+}
+
+function createMonitorFleet(parts: RoleParts, lease: WriterLease, record: ResultRecord): Fleet {
+  return createConfiguredFleet(parts, {
+    onResults(results) {
+      // A process that was suspended may have been replaced. The results of its threads are then discarded.
+      if (lease.isFresh()) record.takeResults(results);
+    },
+    onDoubt: record.noteDoubt,
+    onDelay: record.noteDelay,
+  });
+}
+
+function* targetsOf(services: readonly Service[], targetOf: (service: Service) => CheckTarget | null) {
+  for (const service of services) {
+    const target = targetOf(service);
+    if (target !== null) yield target;
   }
+}
+
+/** Starts the reads that do not need each other: a database may be far away. */
+function readAtOnce(
+  { config, shared: { registry }, clock, log }: RoleParts,
+  catalogue: SeenCatalogue,
+  isFirst: boolean,
+) {
+  const own = config.node.region;
+  const reading = {
+    isStored: isStored(registry, catalogue, VERSION),
+    sampleRegions: loadSampleRegions({ ...{ registry, clock, log, own }, isClustered: isClustered(config) }),
+    vendorStates: isFirst ? null : registry.loadVendorStates(),
+  };
+  for (const one of Object.values(reading)) one?.catch(() => {});
+  return reading;
+}
+
+/** A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds. */
+function fillVendors({ intake }: Vendors, directory: ServiceDirectory, states: readonly VendorState[]): void {
+  intake.fill(states, (serviceId) => directory.byId(serviceId) !== null);
+}
+
+/** How this process checks a service with the state of the record; null: it does not. */
+function targetFrom(record: ResultRecord, service: Service, region: string): CheckTarget | null {
+  const { memory, lastCheckedAt } = record.probeStateOf(service.id);
+  return checkTargetOf(service, region, memory, lastCheckedAt);
+}
+
+function startMonitorInbox({ shared, node: { clockOffsetMs }, clock, log }: RoleParts, record: ResultRecord) {
+  return startInboxReader({ inbox: shared.registry, record, clockOffsetMs, clock, log });
+}
+
+/** The state that other processes read from Redis. */
+function fieldsOf(record: ResultRecord, stores: MonitorStores, vendors: Vendors) {
+  return formatMonitorState({
+    prober: record.prober(),
+    stores: stores.states(),
+    feeds: vendors.vendorStatuses.feeds(),
+    vendorChanges: vendors.changedAt(),
+  });
 }
