@@ -77,36 +77,47 @@ const CURSOR_INPUT = Type.Optional(
 );
 const NEXT_CURSOR = nullable(Type.String(), 'The cursor of the next page; null: this is the last one.');
 
+/** What tools share. */
+interface ToolParts extends ToolSources {
+  readonly ask: ApiCaller;
+}
+
 /** The tools. */
 export function createTools(sources: ToolSources): Tool[] {
-  const { directory, status, services, registry, vendorOf, readiness, siteUrl, now } = sources;
-  const ask = createApiCaller(sources.routes);
+  const parts = { ...sources, ask: createApiCaller(sources.routes) };
+  return [isItDown, serviceStatus, listServices, incidents, vendorStatus].map((tool) => tool(parts));
+}
 
-  const find = (text: string): Service => {
-    const meant = findMeantService(text, sources);
-    if (meant.service !== null) return meant.service;
-    const candidates = meant.candidates.map(({ slug, name, domain }) => ({ slug, name, domain }));
-    throw new HttpError(
-      'service_not_found',
-      candidates.length === 0
-        ? 'No such service is monitored here. list_services finds services by a part of their name.'
-        : 'The text does not name one service. `candidates` has those that may be meant; ask again with a slug.',
-      { candidates },
-    );
-  };
-  const statusOf = (service: Service) => readObject(services.status(service).body);
+/** The service that a text means. Throws `service_not_found` with those that may be meant. */
+function findService(sources: ToolParts, text: string): Service {
+  const meant = findMeantService(text, sources);
+  if (meant.service !== null) return meant.service;
+  const candidates = meant.candidates.map(({ slug, name, domain }) => ({ slug, name, domain }));
+  throw new HttpError(
+    'service_not_found',
+    candidates.length === 0
+      ? 'No such service is monitored here. list_services finds services by a part of their name.'
+      : 'The text does not name one service. `candidates` has those that may be meant; ask again with a slug.',
+    { candidates },
+  );
+}
 
-  const serviceStatus = defineTool({
+function serviceStatus(parts: ToolParts): Tool {
+  const { services } = parts;
+  return defineTool(parts, {
     name: 'service_status',
     title: 'Status of a service',
     description:
       'The current status of one service as our own checks see it: up, slow, down or unknown, since when, its response time, why it fails, and what its vendor says.',
     input: object({ service: SERVICE_INPUT }),
     result: StatusSchema,
-    run: async ({ service }) => statusOf(find(service)),
+    run: async ({ service }) => readObject(services.status(findService(parts, service)).body),
   });
+}
 
-  const isItDown = defineTool({
+function isItDown(parts: ToolParts): Tool {
+  const { directory, status, services, registry, vendorOf, readiness, now, siteUrl } = parts;
+  return defineTool(parts, {
     name: 'is_it_down',
     title: 'Is it down, or is it me?',
     description:
@@ -123,9 +134,9 @@ export function createTools(sources: ToolSources): Tool[] {
       open_incidents: Type.Array(IncidentSchema),
     }),
     async run(input) {
-      const service = find(input.service);
+      const service = findService(parts, input.service);
       const current = status.get(service.id) ?? unknownStatus(service.id);
-      const interval = intervalOf(service, sources.intervalMs);
+      const interval = intervalOf(service, parts.intervalMs);
       const { online } = readiness().prober;
       const found = await registry.listIncidents({
         serviceId: service.id,
@@ -134,20 +145,23 @@ export function createTools(sources: ToolSources): Tool[] {
       });
       const judged = judgeOutage({
         status: current.status,
-        isOutdated: !online || isStale(current, interval, now(), sources.listenedAt),
+        isOutdated: !online || isStale(current, interval, now(), parts.listenedAt),
         scope: scopeOf(current),
         vendor: vendorOf(service)?.status ?? null,
       });
       return {
         ...judged,
         page_url: `${siteUrl}/status/${directory.pageName(service)}`,
-        status: statusOf(service),
+        status: readObject(services.status(service).body),
         open_incidents: found.filter((one) => one.status !== 'resolved').map(viewIncident),
       };
     },
   });
+}
 
-  const listServices = defineTool({
+function listServices(parts: ToolParts): Tool {
+  const { ask } = parts;
+  return defineTool(parts, {
     name: 'list_services',
     title: 'List services',
     description:
@@ -175,8 +189,11 @@ export function createTools(sources: ToolSources): Tool[] {
       return { services: body.services, total: body.total, next_cursor: nextCursor };
     },
   });
+}
 
-  const incidents = defineTool({
+function incidents(parts: ToolParts): Tool {
+  const { ask } = parts;
+  return defineTool(parts, {
     name: 'incidents',
     title: 'Incidents',
     description:
@@ -200,15 +217,18 @@ export function createTools(sources: ToolSources): Tool[] {
         const { body, nextCursor } = await ask('/api/v1/incidents', {}, query);
         return { incidents: body.incidents, total: body.total, next_cursor: nextCursor };
       }
-      const { slug } = find(service);
+      const { slug } = findService(parts, service);
       const { body, nextCursor } = await ask('/api/v1/incidents/:slug', { slug }, query);
       const list = Array.isArray(body.incidents) ? body.incidents : [];
       const named = list.map((incident: unknown) => ({ ...toObject(incident), service: body.service }));
       return { incidents: named, total: body.total, next_cursor: nextCursor };
     },
   });
+}
 
-  const vendorStatus = defineTool({
+function vendorStatus(parts: ToolParts): Tool {
+  const { ask } = parts;
+  return defineTool(parts, {
     name: 'vendor_status',
     title: 'What a vendor says',
     description:
@@ -216,31 +236,32 @@ export function createTools(sources: ToolSources): Tool[] {
     input: object({ service: SERVICE_INPUT }),
     result: VendorSchema,
     run: async ({ service }) =>
-      (await ask('/api/v1/services/:slug/vendor', { slug: find(service).slug }, {})).body,
+      (await ask('/api/v1/services/:slug/vendor', { slug: findService(parts, service).slug }, {})).body,
   });
+}
 
-  return [isItDown, serviceStatus, listServices, incidents, vendorStatus];
-
-  function defineTool<Input extends TObject>(definition: ToolDefinition<Input>): Tool {
-    const { name, title, description, input, result, run } = definition;
-    return {
-      compile(fromJsonSchema) {
-        const inputSchema = fromJsonSchema<Static<Input>>(toSdkSchema(input));
-        const outputSchema = fromJsonSchema<Record<string, unknown>>(toSdkSchema(result));
-        const annotations = { readOnlyHint: true, openWorldHint: false };
-        const config = { title, description, inputSchema, outputSchema, annotations };
-        return (server) =>
-          void server.registerTool(name, config, async (given: Static<Input>) => {
-            try {
-              return resultOf(await run(given));
-            } catch (error) {
-              if (!(error instanceof HttpError)) throw error;
-              return { ...resultOf(JSON.parse(problemBody(error, siteUrl))), isError: true };
-            }
-          });
-      },
-    };
-  }
+function defineTool<Input extends TObject>(
+  { siteUrl }: Pick<ToolSources, 'siteUrl'>,
+  definition: ToolDefinition<Input>,
+): Tool {
+  const { name, title, description, input, result, run } = definition;
+  return {
+    compile(fromJsonSchema) {
+      const inputSchema = fromJsonSchema<Static<Input>>(toSdkSchema(input));
+      const outputSchema = fromJsonSchema<Record<string, unknown>>(toSdkSchema(result));
+      const annotations = { readOnlyHint: true, openWorldHint: false };
+      const config = { title, description, inputSchema, outputSchema, annotations };
+      return (server) =>
+        void server.registerTool(name, config, async (given: Static<Input>) => {
+          try {
+            return resultOf(await run(given));
+          } catch (error) {
+            if (!(error instanceof HttpError)) throw error;
+            return { ...resultOf(JSON.parse(problemBody(error, siteUrl))), isError: true };
+          }
+        });
+    },
+  };
 }
 
 /** A schema of an object in the form of the SDK's types, without members that are undefined. */
@@ -252,6 +273,9 @@ function toSdkSchema({ properties, required = [] }: TObject) {
 function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
+
+/** Reads an endpoint of the API. */
+type ApiCaller = ReturnType<typeof createApiCaller>;
 
 /** Calls endpoints of the API without a request: the request for the tool has been counted. */
 function createApiCaller(routes: readonly Route[]) {
