@@ -8,7 +8,7 @@ import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -23,7 +23,7 @@ import {
 
 /** Sources of these routes. */
 export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
-  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
 }

@@ -1,4 +1,5 @@
 /** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
+
 import { DAY_MS } from '../domain/durations.ts';
 import { beginningOf } from '../domain/incident/incident.ts';
 import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
@@ -7,7 +8,7 @@ import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from
 import type { HttpResponse, Route } from '../http/route.ts';
 import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notify/calendar.ts';
 import type { PostStore } from '../store/ports/posts.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { nextOccurrences } from '../view/next-occurrences.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
@@ -26,7 +27,7 @@ const MAX_VENDORS = 50;
 /** Sources of these routes. */
 export interface CalendarSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
-  readonly registry: Pick<PostStore, 'maintenancesPostedOf'> & Pick<VendorStore, 'listMaintenances'>;
+  readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: (PageViewSources & { readonly pages: Pick<PostStore, 'maintenancesPostedOn'> }) | null;
 }

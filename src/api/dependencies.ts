@@ -6,7 +6,7 @@ import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-view.ts';
@@ -14,10 +14,7 @@ import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-vie
 /** Sources of these routes. */
 export interface DependencySources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<
-    HeartbeatStore,
-    'dependenciesOf' | 'failingDependencies' | 'countFailingDependencies'
-  >;
+  readonly registry: PublicReads;
 }
 
 /** The routes. */

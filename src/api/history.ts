@@ -7,7 +7,7 @@ import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { PostStore } from '../store/ports/posts.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { MAX_BUCKETS, type RegionFilter, type SampleQuery } from '../store/ports/samples.ts';
 import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
 import type { ReadHistory } from '../view/history-reads.ts';
@@ -107,7 +107,7 @@ type Window = Pick<SampleQuery, 'from' | 'to' | 'stepMs'>;
 /** Sources of the route. */
 export interface HistorySources
   extends Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
-  readonly registry: Pick<PostStore, 'announcedWindows'>;
+  readonly registry: PublicReads;
 }
 
 /** The route. */

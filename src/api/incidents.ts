@@ -10,6 +10,7 @@ import { json, type Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
@@ -69,7 +70,7 @@ function viewIncidentInFull(incident: Incident) {
 /** Sources of these routes. */
 export interface IncidentSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<IncidentStore, 'listIncidents' | 'countIncidents' | 'findIncident'>;
+  readonly registry: PublicReads;
 }
 
 /** The routes. */

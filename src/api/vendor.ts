@@ -21,8 +21,7 @@ import {
   whole,
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
@@ -133,7 +132,7 @@ const YEAR_MS = 365 * DAY_MS;
 
 /** What the route reads from. */
 export interface VendorSources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'now'> {
-  readonly registry: Pick<IncidentStore, 'incidentsSince'>;
+  readonly registry: PublicReads;
 }
 
 /** The route. */
@@ -174,7 +173,7 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
 /** What the route reads from. */
 export interface MaintenanceSources {
   readonly directory: ServiceDirectory;
-  readonly registry: Pick<VendorStore, 'listMaintenances' | 'countMaintenances'>;
+  readonly registry: PublicReads;
 }
 
 /** The route. */

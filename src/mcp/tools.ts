@@ -3,6 +3,7 @@
  * Results are those of the API's endpoints. Names, titles and descriptions come from owners and vendors; results carry them
  * as values of JSON members and never inside a sentence of ours, so that an instruction in them stays data.
  */
+
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { IncidentSchema, IncidentsSchema } from '../api/incidents.ts';
 import type { ServiceJson } from '../api/services.ts';
@@ -20,7 +21,7 @@ import { HttpError, problemBody } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, nullable, object } from '../http/schema.ts';
 import { type Static, type TObject, Type } from '../json-schema.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { SERVICE_SORTS } from '../view/service-order.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
@@ -36,7 +37,7 @@ export interface ToolSources
   > {
   readonly search: ServiceSearch;
   readonly services: ServiceJson;
-  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: PublicReads;
   readonly readiness: () => Pick<Readiness, 'prober'>;
   /** The endpoints of the API, whose results tools pass on. */
   readonly routes: readonly Route[];

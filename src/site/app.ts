@@ -1,6 +1,5 @@
 /** The application: the URL table of `routes.ts` with its limits, the steps of a request, and its server. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error.ts';
 import { createOverload } from '../http/overload.ts';
 import { Pipeline, type PipelineOptions } from '../http/pipeline.ts';
@@ -8,19 +7,17 @@ import { type HttpError, retryLater } from '../http/problem.ts';
 import { type Route, wrapReads } from '../http/route.ts';
 import type { LimitServer } from '../http/shared-rate-limits.ts';
 import { createTurns } from '../http/turns.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { AppLimits, type ChangedLimits } from './app-limits.ts';
 import { RequestServer } from './request-server.ts';
-import { createRoutes, type RouteSources } from './routes.ts';
+import { createRoutes, type ShownParts } from './routes.ts';
 
 /** Options of the application. */
-export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limitForms' | 'chargeChange'> {
-  readonly settings: RouteSources['settings'] & {
+export interface AppOptions extends ShownParts {
+  readonly settings: ShownParts['settings'] & {
     readonly trustedProxies: readonly string[];
   } & ApiLimits;
   readonly authenticator: PipelineOptions['authenticator'];
@@ -32,9 +29,6 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limit
   readonly kept?: KeptReads | null;
   /** Whether the process serves the site; false: only the routes about this process. Default true. */
   readonly serves?: boolean;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Creates the application. */

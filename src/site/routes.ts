@@ -1,20 +1,23 @@
 /** The URL table. */
+
 import { alertRoutes } from '../api/alerts.ts';
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
-import { type CalendarSources, calendarRoutes } from '../api/calendars.ts';
-import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
+import { calendarRoutes } from '../api/calendars.ts';
+import { dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
-import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.ts';
-import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
-import { type HistorySources, historyRoute } from '../api/history.ts';
-import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
+import { addressRoutes } from '../api/heartbeat-addresses.ts';
+import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
+import { historyRoute } from '../api/history.ts';
+import { incidentRoutes } from '../api/incidents.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
-import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
+import { maintenanceRoute, vendorRoute } from '../api/vendor.ts';
 import { describeCallback } from '../api/webhook-payloads.ts';
+import type { Clock } from '../clock.ts';
+import type { ChargeChange } from '../http/rate-limits.ts';
 import { joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
@@ -29,12 +32,18 @@ import { ownerMaintenanceRoutes } from '../resources/maintenances/maintenance-ro
 import { ownedPageRoutes } from '../resources/pages/page-routes.ts';
 import { ruleRoutes } from '../resources/rules/rule-routes.ts';
 import { webhookRoutes } from '../resources/webhooks/webhook-routes.ts';
+import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
+import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
+import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createServiceSearch } from '../view/service-search.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import type { AboutSettings } from '../web/about-page.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
@@ -44,36 +53,14 @@ import { createOpenApi } from './openapi.ts';
 import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
 
-/** Sources of the routes. */
-export type RouteSources = Omit<
-  PageSources &
-    EventSources &
-    IncidentSources &
-    VendorSources &
-    MaintenanceSources &
-    DependencySources &
-    HeartbeatSources &
-    AddressSources &
-    BadgeSources &
-    ChartSources &
-    HeatmapSources &
-    Omit<CalendarSources, 'pages'> &
-    Pick<HistorySources, 'registry'>,
-  | 'intervalMs'
-  | 'readCells'
-  | 'slowOverMs'
-  | 'siteUrl'
-  | 'securityContact'
-  | 'about'
-  | 'version'
-  | 'listenedAt'
-  | 'apiDocument'
-  | 'regions'
-  | 'beginHistory'
-  | 'mayRead'
-  | 'unlock'
-> & {
-  readonly registry: Pick<FactStore, 'getFact'>;
+/** What endpoints and pages read and write in the registry. */
+export type SiteRegistry = PublicReads &
+  Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
+  Pick<HeartbeatStore, 'addHeartbeatLog'> &
+  Pick<FactStore, 'getFact'>;
+
+/** The parts of the program that the site shows. */
+export interface ShownParts {
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
@@ -86,12 +73,36 @@ export type RouteSources = Omit<
     /** What the page about this installation says of its settings. */
     readonly about: AboutSettings;
   };
+  readonly directory: ServiceDirectory;
   readonly status: StatusStore;
+  readonly samples: SiteSources['samples'];
+  readonly registry: SiteRegistry;
+  readonly heartbeats: HeartbeatIntake;
+  readonly vendorOf: SiteSources['vendorOf'];
+  readonly watchTransitions: EventSources['watchTransitions'];
+  readonly readiness: () => Readiness;
+  /** The parts for owners; null: this site has none. */
+  readonly owners: PageSources['owners'];
+  /** The status pages of owners; null: this site shows none. */
+  readonly ownedPages: PageSources['ownedPages'];
   /** Domains of owners that lead to status pages. Default null: there are none. */
   readonly pageDomains?: Pick<PageDomains, 'find' | 'isProved'> | null;
+  readonly renderBadge: BadgeSources['renderBadge'];
+  readonly pictures: ChartSources['pictures'] & HeatmapSources['pictures'];
+  /** The time of the clock that all nodes share, epoch milliseconds; default: the clock of this process. */
+  readonly sharedNow?: () => number;
   readonly metrics: Metrics;
+  readonly clock: Clock;
   readonly log: Log;
-};
+}
+
+/** Sources of the routes. */
+export interface RouteSources extends ShownParts {
+  readonly now: () => number;
+  readonly limits: () => ApiLimits;
+  readonly limitForms: PageSources['limitForms'];
+  readonly chargeChange: ChargeChange;
+}
 
 /** What owners change by the API; none if this site has no owners. */
 function ownedRoutes(

@@ -4,7 +4,7 @@ import { fullName } from '../domain/service.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { describeOperations, type KnownThings } from './docs-view.ts';
@@ -14,7 +14,7 @@ import type { RenderPage } from './parts/views.ts';
 /** Sources of the page. */
 export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: Pick<SiteSources['directory'], 'all' | 'byId' | 'bySlug' | 'pageName'>;
-  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: PublicReads;
   /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;
   /** Returns the current limits. */

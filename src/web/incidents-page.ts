@@ -4,7 +4,7 @@ import { INCIDENT_SOURCES, SEVERITIES } from '../domain/incident/incident.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { type Logos, markOf } from './home/logos.ts';
@@ -16,7 +16,7 @@ import type { RenderPage } from './parts/views.ts';
 /** Sources of the page of incidents. */
 export interface IncidentsPageSources extends Pick<SiteSources, 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byId' | 'pageName'>;
-  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
   readonly logos: Pick<Logos, 'pathOf'>;
 }

@@ -1,9 +1,9 @@
 /** `/maintenance`: the maintenance of all services, by vendors and owners: what runs, what is planned, and what is over. */
+
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { chooseLanguage } from './language/language.ts';
 import { joinServices, type MaintenanceRow, viewAnnounced, viewPast } from './maintenance-view.ts';
@@ -13,7 +13,7 @@ import type { RenderPage } from './parts/views.ts';
 /** Sources of the page. */
 export interface MaintenancePageSources {
   readonly directory: Pick<ServiceDirectory, 'byId' | 'pageName'>;
-  readonly registry: Pick<IncidentStore, 'listIncidents'> & Pick<VendorStore, 'listMaintenances'>;
+  readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
 }
 

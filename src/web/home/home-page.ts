@@ -12,7 +12,7 @@ import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
-import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -31,7 +31,7 @@ import { SPARKLINES_PATH } from './sparklines.ts';
 
 /** Sources of the page. */
 export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteUrl'> {
-  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: PublicReads;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
 }

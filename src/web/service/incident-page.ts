@@ -8,8 +8,7 @@ import { fullName, type Service } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
-import type { IncidentStore } from '../../store/ports/incidents.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -31,8 +30,7 @@ export interface IncidentPageSources
     SiteSources,
     'directory' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
   > {
-  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside' | 'incidentsSince'> &
-    Pick<PostStore, 'findOwnerIncident'>;
+  readonly registry: PublicReads;
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;
 }

@@ -10,11 +10,8 @@ import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import { asText, escapeMarkup, time } from '../../language/phrase.ts';
-import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
-import type { IncidentStore } from '../../store/ports/incidents.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
-import type { VendorStore } from '../../store/ports/vendors.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
@@ -50,10 +47,7 @@ const FAILING_LOOKED_AT = 100;
 
 /** Sources of the page. */
 export interface ServicePageSources extends SiteSources {
-  readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
-    Pick<VendorStore, 'listMaintenances'> &
-    Pick<PostStore, 'announcedWindows'> &
-    Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
+  readonly registry: PublicReads;
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;
 }
