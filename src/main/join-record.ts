@@ -8,10 +8,9 @@ import type { ServiceState } from '../store/ports/services.ts';
 import { servicePages } from '../store/ports/services.ts';
 import type { LoadableStatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import type { MonitorStores } from './open-stores.ts';
+import type { MonitorStores, RoleParts } from './open-stores.ts';
 import { createControlQuery } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
-import type { RoleParts } from './start-monitor.ts';
 
 /** The parts that the record uses. */
 export interface RecordParts {

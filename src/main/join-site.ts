@@ -17,8 +17,8 @@ import type { Readiness } from '../view/monitor.ts';
 import type { ActiveRole } from './active-role.ts';
 import { appSettings } from './app-settings.ts';
 import type { Owners } from './join-owners.ts';
+import type { RoleParts } from './open-stores.ts';
 import { ownAlerts, ownResults, ownStorage, ownTroubles } from './own-states.ts';
-import type { RoleParts } from './start-monitor.ts';
 import type { RoleChanges } from './start-role.ts';
 import type { CheckWatches } from './watch-checks.ts';
 

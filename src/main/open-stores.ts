@@ -1,4 +1,5 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
+
 import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -17,6 +18,7 @@ import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-fi
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { PartState, PartStates } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ThisNode } from './join-nodes.ts';
 
 /** Options for opening stores. */
 export interface StoreParts {
@@ -35,6 +37,12 @@ const MAX_WAITS = 600;
 
 /** Stores that all processes of a data directory share. */
 export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
+
+/** The arguments of a role. */
+export interface RoleParts extends StoreParts {
+  readonly shared: SharedStores;
+  readonly node: ThisNode;
+}
 
 /** Opens the stores of every process. Rejects with an error whose message is one sentence. */
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {

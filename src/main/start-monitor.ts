@@ -29,19 +29,13 @@ import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
-import type { ThisNode } from './join-nodes.ts';
 import { joinRecord, loadServices } from './join-record.ts';
 import { joinVendors, type Vendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
-import { type MonitorStores, openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
+import type { RoleParts } from './open-stores.ts';
+import { type MonitorStores, openMonitorStores } from './open-stores.ts';
 import { countThreads, createConfiguredFleet } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
-
-/** The arguments of a role. */
-export interface RoleParts extends StoreParts {
-  readonly shared: SharedStores;
-  readonly node: ThisNode;
-}
 
 /** The monitor, ready to begin. */
 export interface MonitorRole extends Role {

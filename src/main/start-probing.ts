@@ -12,9 +12,9 @@ import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { createStartPermit } from '../engine/start-permit.ts';
 import type { ProberState } from '../record/connection-watch.ts';
+import type { RoleParts } from './open-stores.ts';
 import { createShardServices } from './shard-services.ts';
 import { createConfiguredFleet, createControlQuery } from './start-fleet.ts';
-import type { RoleParts } from './start-monitor.ts';
 
 /** A node that makes checks. */
 export interface Probing {

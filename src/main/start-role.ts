@@ -20,8 +20,9 @@ import type { ActiveRole, Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
 import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
+import type { RoleParts } from './open-stores.ts';
 import { type SpooledSamples, sendSpooledSamples } from './spooled-samples.ts';
-import { type MonitorRole, type RoleParts, type StoodBy, startMonitor } from './start-monitor.ts';
+import { type MonitorRole, type StoodBy, startMonitor } from './start-monitor.ts';
 import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 

@@ -11,8 +11,8 @@ import type { Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
+import type { RoleParts } from './open-stores.ts';
 import { openReadSamples } from './open-stores.ts';
-import type { RoleParts } from './start-monitor.ts';
 
 /** The serving role, and the steps that end it when this process becomes the monitor. */
 export interface ServingRole extends Role {
