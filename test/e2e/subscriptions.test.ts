@@ -157,6 +157,21 @@ t.test('a visitor subscribes, gets letters, and unsubscribes by one click', asyn
   t.match((await page(`${stop}?do=resume`, {})).text, 'You will get the alerts of the channel');
   t.match(await channels(), [{ confirmedAt: Number, stoppedAt: undefined }]);
 
+  const earlier = (await mail.taken(0)).length;
+  await installation.withRegistry(async (registry) => {
+    const { id: accountId } = await registry.ensureAccount('acme', Date.now());
+    const look = { title: 'Acme status', text: '', groups: [], colour: '#0a7d4f', now: Date.now() };
+    const { id } = await registry.addPage({ accountId, slug: 'acme', ...look });
+    const topic = { topic: `page:${id}`, address: ADDRESS, language: 'en', now: Date.now() } as const;
+    await registry.requestSubscription(topic);
+  });
+  const branded = /<header class="own-head"><p><a href="\/p\/acme">Acme status<\/a>/;
+  const confirmIt = linkOf((await mail.taken(earlier + 1))[earlier], '/subscribe/confirm');
+  const unconfirmed = (await page(confirmIt)).text;
+  t.match(unconfirmed, branded, 'it has the look of the page that it is about');
+  t.match(unconfirmed, /href="\/p\/acme\/brand/);
+  t.match((await page(confirmIt, {})).text, branded);
+
   for (let round = 0; round < 5; round++) await page('/subscribe?service=shop', { address: 'nobody' });
   t.equal((await page('/subscribe?service=shop', { address: 'nobody' })).status, 429);
 });

@@ -269,10 +269,14 @@ t.test('it calls a day the same as the page of the service does', async (t) => {
     const barsIn = (text: string) => /<svg class="chart own-days"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? '';
     const kinds = (text: string, pattern: RegExp) =>
       [...new Set([...text.matchAll(pattern)].map(([, one]) => one))].filter((one) => one !== 'none');
-    t.same(
-      kinds(barsIn((await api.get(`/p/page-${slug}`)).text), /class="day-([a-z]+)"/g),
-      [kind],
-      `${slug}: its page`,
+    const page = (await api.get(`/p/page-${slug}`)).text;
+    t.same(kinds(barsIn(page), /class="day-([a-z]+)"/g), [kind], `${slug}: its page`);
+    const told =
+      /aria-label="[^"]*days: [^";]*; \d{4}-\d\d-\d\d: [^"]+"[\s\S]*<rect class="told"[^>]*><title>\d{4}-\d\d-\d\d: /;
+    t.equal(told.test(barsIn(page)), kind !== 'up', `${slug}: what was on days that were not simply up`);
+    t.match(
+      page,
+      `<meta property="og:image" content="https://upbeat.test/api/chart/${slug}-example.png?size=card">`,
     );
     const { text } = await api.get(`/status/${slug}-example`);
     const [cells] = /<svg[^>]*class="[^"]*calendar[\s\S]*?<\/svg>/.exec(text) ?? [text];

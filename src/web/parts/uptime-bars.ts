@@ -25,7 +25,11 @@ export const DAY_KINDS = (['up', 'slow', 'down', 'suspect', 'none'] as const).ma
 }));
 
 /** The bars of a service, and its uptime without announced maintenance; null: there was none. */
-export type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: number | null };
+export type UptimeBars = ReturnType<typeof barsOf> & {
+  /** The newest days that were not simply up, oldest first, with the place of their bars. */
+  readonly told: ReturnType<typeof toldDays>;
+  readonly withoutMaintenance: number | null;
+};
 
 /** Sources of the bars. */
 export interface UptimeBarSources {
@@ -57,7 +61,7 @@ export function createUptimeBars(
       const days = await samples.query({ serviceId, ...window });
       const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
       const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
-      return { ...barsOf(days), withoutMaintenance };
+      return { ...barsOf(days), told: toldDays(days), withoutMaintenance };
     });
   };
 
@@ -77,6 +81,18 @@ export function createUptimeBars(
     }
     return found;
   };
+}
+
+/** Maximum number of days that say in words what was. All of them, for a hundred services, would make a page of megabytes. */
+const MAX_TOLD = 12;
+
+function toldDays(days: readonly Bucket[]) {
+  return days
+    .flatMap((day, at) => {
+      const kind = dayKindOf(day);
+      return kind === 'up' || kind === 'none' ? [] : [{ x: at * STEP, width: STEP - 3, day }];
+    })
+    .slice(-MAX_TOLD);
 }
 
 /**

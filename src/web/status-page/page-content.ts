@@ -1,21 +1,27 @@
 /** What an owner's page shows of its services: their bars, maintenance, and what a preview says of the page. */
-import { fullName } from '../../domain/service.ts';
+import { fullName, type Service } from '../../domain/service.ts';
+import { domainInUse, type OwnedPage } from '../../domain/status-page.ts';
 import { time } from '../../language/phrase.ts';
 import { placeOfPage } from '../../view/page-address.ts';
+import { intervalOf } from '../../view/staleness.ts';
 import { type PageView, type PageViewSources, picturePart } from '../../view/status-page-view.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import { webAddress } from '../parts/incidents.ts';
-import { openGraphTags } from '../parts/open-graph.ts';
+import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { viewShortText } from '../parts/posts.ts';
 import type { UptimeBars } from '../parts/uptime-bars.ts';
+import { describeDay } from '../service/service-days.ts';
 
 /** The groups with their services; a group without services is left out. */
 export function viewGroups(
   directory: PageViewSources['directory'],
   look: PageView,
   bars: ReadonlyMap<number, UptimeBars>,
-  { formats, texts }: ChosenLanguage,
+  language: ChosenLanguage,
+  /** Of services without an interval of their own, milliseconds. */
+  usualMs: number,
 ) {
+  const { formats, texts } = language;
   const percent = (ratio: number | null) => (ratio === null ? null : formats.percent(ratio));
   return look.groups
     .filter(({ services }) => services.length > 0)
@@ -32,6 +38,10 @@ export function viewGroups(
           standing,
           stale,
           lines: days?.lines ?? [],
+          told: (days?.told ?? []).map(({ x, width, day }) => ({
+            ...{ x, width },
+            label: describeDay(day, intervalOf(service, usualMs), language),
+          })),
           uptime,
           without: without === null || without === uptime ? null : texts.page.withoutMaintenance(without),
           knownDays: days?.knownDays ?? 0,
@@ -76,7 +86,12 @@ export function viewMaintenances(
 }
 
 /** The tags for previews of the page. */
-export function metaOf(siteUrl: string, { page }: PageView, headline: string) {
+export function metaOf(
+  siteUrl: string,
+  { page, services }: PageView,
+  headline: string,
+  nameOf: (service: Service) => string,
+) {
   const { logo } = page;
   const { origin, path } = placeOfPage(siteUrl, page);
   return openGraphTags(origin, {
@@ -85,7 +100,7 @@ export function metaOf(siteUrl: string, { page }: PageView, headline: string) {
     path,
     image:
       logo === null
-        ? null
+        ? chartOf(services.at(0)?.service, page, nameOf)
         : {
             path: placeOfPage(siteUrl, page, picturePart('logo', logo.mark)).path,
             type: logo.type,
@@ -94,4 +109,10 @@ export function metaOf(siteUrl: string, { page }: PageView, headline: string) {
             isLogo: true,
           },
   });
+}
+
+/** The chart of a public page's first service, for a page without a logo; null: at a domain of its own there are no charts. */
+function chartOf(first: Service | undefined, page: OwnedPage, nameOf: (service: Service) => string) {
+  if (first === undefined || page.access !== undefined || domainInUse(page) !== null) return null;
+  return chartCard(nameOf(first), page.title);
 }

@@ -107,13 +107,13 @@ class StatusPages {
       ...frame,
       canonical: page.domain === undefined ? null : pageUrl(siteUrl, page),
       title: `${page.title}: ${headline}`,
-      meta: metaOf(siteUrl, look, headline),
+      meta: metaOf(siteUrl, look, headline, directory.pageName),
       // A page without services has no updates.
       live:
         ids.length === 0
           ? null
           : { of: services.map(({ service }) => directory.pageName(service)), at: position },
-      groups: viewGroups(directory, look, bars, language),
+      groups: viewGroups(directory, look, bars, language, this.#sources.intervalMs),
       announced: await viewAnnounced(look, language),
       json: pathFor(request, page.slug, 'page.json'),
       subscribe: request.atDomain === true ? '/subscribe' : `/subscribe?page=${page.slug}`,

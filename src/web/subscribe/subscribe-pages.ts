@@ -114,9 +114,11 @@ class SubscribePages {
       : await this.#sources.registry.findSubscription(secret);
     if (found === null) return this.#gone(language);
     const what = nameOf(found.topic, language);
+    const frame = await this.#frameOf(request, found.topic, language);
     if (found.isConfirmed)
-      return this.#show(language, { title: words.confirmedTitle, text: words.confirmed(what) });
+      return this.#show(language, { ...frame, title: words.confirmedTitle, text: words.confirmed(what) });
     return this.#show(language, {
+      ...frame,
       title: words.confirmTitle,
       text: words.confirmLead(what),
       button: words.confirm,
@@ -127,15 +129,16 @@ class SubscribePages {
     const language = chooseLanguage(request);
     const { subscribe: words } = language.texts;
     const { secret = '' } = request.params;
+    const found = await this.#sources.registry.findSubscription(secret);
+    const frame = found === null ? {} : await this.#frameOf(request, found.topic, language);
     if (request.method === 'POST') {
       await this.#sources.registry.endSubscription(secret);
       // Mail programs may send it twice.
-      return this.#show(language, { title: words.endedTitle, text: words.ended });
+      return this.#show(language, { ...frame, title: words.endedTitle, text: words.ended });
     }
-    const found = await this.#sources.registry.findSubscription(secret);
     if (found === null) return this.#gone(language);
-    const what = nameOf(found.topic, language);
-    return this.#show(language, { title: words.endTitle, text: words.endLead(what), button: words.end });
+    const text = words.endLead(nameOf(found.topic, language));
+    return this.#show(language, { ...frame, title: words.endTitle, text, button: words.end });
   }
 
   async channel(request: HttpRequest): Promise<HttpResponse> {
@@ -202,6 +205,15 @@ class SubscribePages {
     const shown = { ...frame, what, action, back, sent, problem, typed };
     const data = { language, title: sent ? sentTitle : title(what), ...shown };
     return withoutStore(this.#render('./subscribe', data, problem === null ? 200 : 400));
+  }
+
+  /** The look of the owner's page that a subscription is about; empty: it is about something else. */
+  async #frameOf(request: HttpRequest, { kind, plainName }: TopicName, language: ChosenLanguage) {
+    if (kind !== 'page') return {};
+    const page = (await this.#sources.ownedPages?.findPage(plainName.replace('/p/', ''))) ?? null;
+    return page === null || page.access !== undefined
+      ? {}
+      : framePage(request, this.#sources.siteUrl, page, language);
   }
 
   /** A page with a text, and a button that sends a POST to the same address. */
