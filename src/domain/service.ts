@@ -16,6 +16,7 @@ export const PROBED_KINDS = [
   'smtp',
   'ssh',
   'postgres',
+  'mysql',
 ] as const;
 
 /** A kind of check. */

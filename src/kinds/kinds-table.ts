@@ -6,6 +6,7 @@ import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
+import { mysqlCheck } from './mysql.ts';
 import { postgresCheck } from './postgres.ts';
 import { rootCheck } from './root.ts';
 import { smtpCheck } from './smtp.ts';
@@ -28,4 +29,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   smtp: smtpCheck,
   ssh: sshCheck,
   postgres: postgresCheck,
+  mysql: mysqlCheck,
 };

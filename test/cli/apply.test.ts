@@ -528,6 +528,7 @@ function everything() {
     tls: { port: 443, clientCertificate: cert, clientKey: key },
     dns: { record: 'A' },
     icmp: {},
+    mysql: { port: 443, username: 'secret-user', password: 'secret-pass', query: 'secret-query' },
     postgres: { port: 443, username: 'secret-user', password: 'secret-pass', query: 'secret-query' },
     ssh: { port: 443 },
     smtp: { port: 443, username: 'secret-user', password: 'secret-pass' },

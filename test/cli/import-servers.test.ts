@@ -30,6 +30,17 @@ const MONITORS: readonly (readonly [object, object])[] = [
     { type: 'postgres', databaseConnectionString: 'postgres://open.example.com/postgres' },
     { domain: 'open.example.com' },
   ],
+  [
+    {
+      ...{ type: 'mysql', databaseQuery: 'SELECT 1', radiusPassword: '' },
+      databaseConnectionString: 'mysql://ada:hunter2@db.example.com:3307/orders',
+    },
+    {
+      domain: 'db.example.com',
+      settings: { port: 3307, database: 'orders' },
+      secrets: { username: 'ada', password: 'hunter2', query: 'SELECT 1' },
+    },
+  ],
 ];
 
 t.test("it reads Uptime Kuma's monitors of servers", async (t) => {

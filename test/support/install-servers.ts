@@ -20,6 +20,7 @@ const PROGRAMS = {
   'nginx-light': 'nginx',
   pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.
+  'mariadb-server': 'mariadbd',
   'openssh-server': 'sshd',
   postfix: 'postfix',
   postgresql: 'psql',

@@ -33,6 +33,7 @@ const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
       imported: ['smtpSecurity'],
     }),
   ],
+  ['mysql', (row: Row) => readDatabase(row, 'mysql', ['database', 'query'])],
   ['postgres', (row: Row) => readDatabase(row, 'postgres', ['database', 'query'])],
 ]);
 
@@ -51,7 +52,7 @@ function readDatabase(row: Row, kind: ProbedKind, taken: readonly string[]): Kum
     host: address?.hostname || null,
     settings: {
       ...portOf(address?.port),
-      ...(isSecure ? { security: kind === 'postgres' ? 'starttls' : 'tls' } : {}),
+      ...(isSecure ? { security: kind === 'postgres' || kind === 'mysql' ? 'starttls' : 'tls' } : {}),
       ...(username === null ? {} : { username }),
       ...(password === null ? {} : { password }),
       ...(database === null || username === null ? {} : { database }),

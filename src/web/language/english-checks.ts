@@ -20,6 +20,7 @@ export const englishChecks = {
     smtp: 'SMTP (mail server)',
     ssh: 'SSH server',
     postgres: 'PostgreSQL',
+    mysql: 'MySQL or MariaDB',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -34,6 +35,7 @@ export const englishChecks = {
     smtp: 'by a greeting over SMTP',
     ssh: 'by the beginning of an SSH session',
     postgres: 'by a connection to PostgreSQL',
+    mysql: 'by a connection to MySQL',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,

@@ -16,6 +16,7 @@ export const germanChecks: Texts['checks'] = {
     smtp: 'SMTP (Mailserver)',
     ssh: 'SSH-Server',
     postgres: 'PostgreSQL',
+    mysql: 'MySQL oder MariaDB',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -29,6 +30,7 @@ export const germanChecks: Texts['checks'] = {
     smtp: 'durch eine Begrüßung über SMTP',
     ssh: 'durch den Beginn einer SSH-Sitzung',
     postgres: 'durch eine Verbindung zu PostgreSQL',
+    mysql: 'durch eine Verbindung zu MySQL',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },

@@ -23,6 +23,7 @@ const BY: WordOf<CheckKind> = {
   smtp: 'durch SMTP',
   ssh: 'durch SSH',
   postgres: 'durch PostgreSQL',
+  mysql: 'durch MySQL',
   heartbeat: 'durch Lebenszeichen',
 };
 
