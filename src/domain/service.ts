@@ -17,6 +17,7 @@ export const PROBED_KINDS = [
   'ssh',
   'postgres',
   'mysql',
+  'redis',
 ] as const;
 
 /** A kind of check. */

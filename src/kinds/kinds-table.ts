@@ -8,6 +8,7 @@ import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
 import { mysqlCheck } from './mysql.ts';
 import { postgresCheck } from './postgres.ts';
+import { redisCheck } from './redis.ts';
 import { rootCheck } from './root.ts';
 import { smtpCheck } from './smtp.ts';
 import { sshCheck } from './ssh.ts';
@@ -30,4 +31,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   ssh: sshCheck,
   postgres: postgresCheck,
   mysql: mysqlCheck,
+  redis: redisCheck,
 };

@@ -41,6 +41,14 @@ const MONITORS: readonly (readonly [object, object])[] = [
       secrets: { username: 'ada', password: 'hunter2', query: 'SELECT 1' },
     },
   ],
+  [
+    { type: 'redis', databaseConnectionString: 'rediss://ada:hunter2@cache.example.com:6380' },
+    {
+      domain: 'cache.example.com',
+      settings: { port: 6380, security: 'tls' },
+      secrets: { username: 'ada', password: 'hunter2' },
+    },
+  ],
 ];
 
 t.test("it reads Uptime Kuma's monitors of servers", async (t) => {

@@ -11,6 +11,7 @@ const KINDS: readonly (readonly [ProbedKind, CheckSettings, string, Uint8Array])
   ['ssh', {}, 'SSH', Buffer.from('SSH-2.0-x\r\n\xff\xff\xff\xff', 'latin1')],
   ['postgres', {}, 'PostgreSQL', Buffer.from('R\x7f\xff\xff\xff', 'latin1')],
   ['mysql', {}, 'MySQL', Buffer.from('\xff\xff\xff\0\x0a', 'latin1')],
+  ['redis', {}, 'Redis', Buffer.from(`-ERR ${'x'.repeat(3_000)}`)],
 ];
 
 const failure = (kind: string, detail: string | RegExp) => ({ class: kind, detail });

@@ -72,6 +72,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     ssh: (host, port) => check(host, { kind: 'ssh', settings: { port } }),
     postgres: (host, port) => check(host, { kind: 'postgres', settings: { port } }),
     mysql: (host, port) => check(host, { kind: 'mysql', settings: { port } }),
+    redis: (host, port) => check(host, { kind: 'redis', settings: { port } }),
     icmp: (host) => check(host, { kind: 'icmp', settings: {} }),
     dns: (host, port) => check('x.example', { kind: 'dns', settings: { server: unbracketed(host), port } }),
   };

@@ -72,6 +72,7 @@ t.test('every kind of check waits at an address that has as many connections as 
     ssh: { settings: { port } },
     postgres: { settings: { port } },
     mysql: { settings: { port } },
+    redis: { settings: { port } },
     icmp: {},
     dns: { settings: { server: '127.0.0.1', port: names.address().port } },
   };

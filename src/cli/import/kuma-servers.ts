@@ -34,6 +34,7 @@ const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
     }),
   ],
   ['mysql', (row: Row) => readDatabase(row, 'mysql', ['database', 'query'])],
+  ['redis', (row: Row) => readDatabase(row, 'redis', [])],
   ['postgres', (row: Row) => readDatabase(row, 'postgres', ['database', 'query'])],
 ]);
 

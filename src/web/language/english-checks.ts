@@ -21,6 +21,7 @@ export const englishChecks = {
     ssh: 'SSH server',
     postgres: 'PostgreSQL',
     mysql: 'MySQL or MariaDB',
+    redis: 'Redis',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -36,6 +37,7 @@ export const englishChecks = {
     ssh: 'by the beginning of an SSH session',
     postgres: 'by a connection to PostgreSQL',
     mysql: 'by a connection to MySQL',
+    redis: 'by a ping of Redis',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,

@@ -17,6 +17,7 @@ export const germanChecks: Texts['checks'] = {
     ssh: 'SSH-Server',
     postgres: 'PostgreSQL',
     mysql: 'MySQL oder MariaDB',
+    redis: 'Redis',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -31,6 +32,7 @@ export const germanChecks: Texts['checks'] = {
     ssh: 'durch den Beginn einer SSH-Sitzung',
     postgres: 'durch eine Verbindung zu PostgreSQL',
     mysql: 'durch eine Verbindung zu MySQL',
+    redis: 'durch einen Ping an Redis',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },

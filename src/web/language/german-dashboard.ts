@@ -24,6 +24,7 @@ const BY: WordOf<CheckKind> = {
   ssh: 'durch SSH',
   postgres: 'durch PostgreSQL',
   mysql: 'durch MySQL',
+  redis: 'durch Redis',
   heartbeat: 'durch Lebenszeichen',
 };
 
