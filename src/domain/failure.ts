@@ -275,6 +275,7 @@ const CAUSES = {
   password_in_clear: 'the server wants the password in clear text, which is only sent over TLS',
   query_failed: ({ error }: OfError) => `the query fails (${error})`,
   value_unexpected: ({ text }: OfText) => `the query does not return "${text}"`,
+  topic_refused: ({ text }: OfText) => `the broker refuses the topic "${text}"`,
   tls_not_offered: 'the server does not offer TLS',
   record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
   record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,

@@ -18,6 +18,7 @@ export const PROBED_KINDS = [
   'postgres',
   'mysql',
   'redis',
+  'mqtt',
 ] as const;
 
 /** A kind of check. */

@@ -6,6 +6,7 @@ import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
+import { mqttCheck } from './mqtt.ts';
 import { mysqlCheck } from './mysql.ts';
 import { postgresCheck } from './postgres.ts';
 import { redisCheck } from './redis.ts';
@@ -32,4 +33,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   postgres: postgresCheck,
   mysql: mysqlCheck,
   redis: redisCheck,
+  mqtt: mqttCheck,
 };

@@ -182,6 +182,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   password_in_clear: 'der Server verlangt das Passwort im Klartext, das nur über TLS gesendet wird',
   query_failed: ({ error }) => `die Abfrage schlägt fehl (${error})`,
   value_unexpected: ({ text }) => `die Abfrage ergibt nicht „${text}“`,
+  topic_refused: ({ text }) => `der Broker verweigert das Thema „${text}“`,
   tls_not_offered: 'der Server bietet kein TLS an',
   record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
   record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,

@@ -49,6 +49,21 @@ const MONITORS: readonly (readonly [object, object])[] = [
       secrets: { username: 'ada', password: 'hunter2' },
     },
   ],
+  [
+    {
+      ...{ type: 'mqtt', hostname: 'mqtts://broker.example.com', port: 8883, mqttTopic: 'house/#' },
+      ...{ mqttUsername: 'ada', mqttPassword: 'hunter2', mqttSuccessMessage: 'ok', mqttCheckType: 'keyword' },
+    },
+    {
+      domain: 'broker.example.com',
+      settings: { port: 8883, security: 'tls', topic: 'house/#', contains: 'ok' },
+      secrets: { username: 'ada', password: 'hunter2' },
+    },
+  ],
+  [
+    { type: 'mqtt', hostname: 'broker.example.org', mqttTopic: 'house', mqttSuccessMessage: '' },
+    { domain: 'broker.example.org', settings: { topic: 'house', matches: '^' } },
+  ],
 ];
 
 t.test("it reads Uptime Kuma's monitors of servers", async (t) => {

@@ -111,6 +111,7 @@ export const FAILURE_CAUSES: {
   password_in_clear: { code: 'password_in_clear' },
   query_failed: { code: 'query_failed', error: '42P01 relation "a" does not exist' },
   value_unexpected: { code: 'value_unexpected', text: '1' },
+  topic_refused: { code: 'topic_refused', text: 'house/#' },
   tls_not_offered: { code: 'tls_not_offered' },
   record_missing: { code: 'record_missing', record: 'MX' },
   record_lacks: { code: 'record_lacks', record: 'MX', text: '10 mail.example.com' },

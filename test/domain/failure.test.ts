@@ -116,6 +116,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   password_in_clear: 'the server wants the password in clear text, which is only sent over TLS',
   query_failed: 'the query fails (42P01 relation "a" does not exist)',
   value_unexpected: 'the query does not return "1"',
+  topic_refused: 'the broker refuses the topic "house/#"',
   tls_not_offered: 'the server does not offer TLS',
   record_missing: 'the name has no MX record',
   record_lacks: 'no MX record is 10 mail.example.com',

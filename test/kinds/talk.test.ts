@@ -12,6 +12,7 @@ const KINDS: readonly (readonly [ProbedKind, CheckSettings, string, Uint8Array])
   ['postgres', {}, 'PostgreSQL', Buffer.from('R\x7f\xff\xff\xff', 'latin1')],
   ['mysql', {}, 'MySQL', Buffer.from('\xff\xff\xff\0\x0a', 'latin1')],
   ['redis', {}, 'Redis', Buffer.from(`-ERR ${'x'.repeat(3_000)}`)],
+  ['mqtt', {}, 'MQTT', Buffer.from('\x20\xff\xff\xff\xff', 'latin1')],
 ];
 
 const failure = (kind: string, detail: string | RegExp) => ({ class: kind, detail });

@@ -73,6 +73,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     postgres: (host, port) => check(host, { kind: 'postgres', settings: { port } }),
     mysql: (host, port) => check(host, { kind: 'mysql', settings: { port } }),
     redis: (host, port) => check(host, { kind: 'redis', settings: { port } }),
+    mqtt: (host, port) => check(host, { kind: 'mqtt', settings: { port } }),
     icmp: (host) => check(host, { kind: 'icmp', settings: {} }),
     dns: (host, port) => check('x.example', { kind: 'dns', settings: { server: unbracketed(host), port } }),
   };

@@ -73,6 +73,7 @@ t.test('every kind of check waits at an address that has as many connections as 
     postgres: { settings: { port } },
     mysql: { settings: { port } },
     redis: { settings: { port } },
+    mqtt: { settings: { port } },
     icmp: {},
     dns: { settings: { server: '127.0.0.1', port: names.address().port } },
   };

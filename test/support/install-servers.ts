@@ -21,6 +21,7 @@ const PROGRAMS = {
   pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.
   'mariadb-server': 'mariadbd',
+  mosquitto: 'mosquitto',
   'openssh-server': 'sshd',
   postfix: 'postfix',
   postgresql: 'psql',

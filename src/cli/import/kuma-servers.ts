@@ -35,6 +35,7 @@ const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
   ],
   ['mysql', (row: Row) => readDatabase(row, 'mysql', ['database', 'query'])],
   ['redis', (row: Row) => readDatabase(row, 'redis', [])],
+  ['mqtt', readBroker],
   ['postgres', (row: Row) => readDatabase(row, 'postgres', ['database', 'query'])],
 ]);
 
@@ -83,4 +84,34 @@ export function readKumaServer(type: string, row: Row): KumaServer | null {
 function portOf(value: unknown): { readonly port?: number } {
   const port = Number(value);
   return Number.isSafeInteger(port) && port > 0 ? { port } : {};
+}
+
+/** A broker, whose host may begin with a scheme such as `mqtts://`. */
+function readBroker(row: Row): KumaServer {
+  const [, scheme = 'mqtt', host = null] =
+    /^(?:(mqtts?|wss?):\/\/)?([^/]+)/.exec(asText(row.hostname) ?? '') ?? [];
+  const [username, password] = [asText(row.mqttUsername), asText(row.mqttPassword)];
+  const topic = asText(row.mqttTopic);
+  const expected = asText(row.mqttSuccessMessage);
+  const isKeyword = (asText(row.mqttCheckType) ?? 'keyword') === 'keyword';
+  return {
+    kind: 'mqtt',
+    host,
+    settings: {
+      ...portOf(row.port),
+      ...(scheme === 'mqtts' ? { security: 'tls' } : {}),
+      ...(username === null ? {} : { username }),
+      ...(password === null || username === null ? {} : { password }),
+      ...(topic === null ? {} : { topic }),
+      // Without a word, any message is good.
+      ...(topic === null ? {} : expected !== null && isKeyword ? { contains: expected } : { matches: '^' }),
+    },
+    lost: [
+      ...(isKeyword ? [] : [{ field: 'mqttCheckType', reason: 'messages are judged as text' }]),
+      ...(scheme.startsWith('ws')
+        ? [{ field: 'hostname', reason: 'brokers are not asked over WebSocket' }]
+        : []),
+    ],
+    imported: [],
+  };
 }

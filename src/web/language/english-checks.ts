@@ -22,6 +22,7 @@ export const englishChecks = {
     postgres: 'PostgreSQL',
     mysql: 'MySQL or MariaDB',
     redis: 'Redis',
+    mqtt: 'MQTT broker',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -38,6 +39,7 @@ export const englishChecks = {
     postgres: 'by a connection to PostgreSQL',
     mysql: 'by a connection to MySQL',
     redis: 'by a ping of Redis',
+    mqtt: 'by a connection by MQTT',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,
@@ -78,6 +80,7 @@ export const englishChecks = {
     ['database', 'Database'],
     ['query', 'Query'],
     ['returns', 'First value that the query returns'],
+    ['topic', 'Topic to subscribe to'],
     ['security', 'Encryption'],
   ]),
   accept: 'Expected statuses',

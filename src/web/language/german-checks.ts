@@ -18,6 +18,7 @@ export const germanChecks: Texts['checks'] = {
     postgres: 'PostgreSQL',
     mysql: 'MySQL oder MariaDB',
     redis: 'Redis',
+    mqtt: 'MQTT-Broker',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -33,6 +34,7 @@ export const germanChecks: Texts['checks'] = {
     postgres: 'durch eine Verbindung zu PostgreSQL',
     mysql: 'durch eine Verbindung zu MySQL',
     redis: 'durch einen Ping an Redis',
+    mqtt: 'durch eine Verbindung über MQTT',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
@@ -70,6 +72,7 @@ export const germanChecks: Texts['checks'] = {
     ['database', 'Datenbank'],
     ['query', 'Abfrage'],
     ['returns', 'Erster Wert, den die Abfrage ergibt'],
+    ['topic', 'Thema, das abonniert wird'],
     ['security', 'Verschlüsselung'],
   ]),
   accept: 'Erwartete Status',

@@ -25,6 +25,7 @@ const BY: WordOf<CheckKind> = {
   postgres: 'durch PostgreSQL',
   mysql: 'durch MySQL',
   redis: 'durch Redis',
+  mqtt: 'durch MQTT',
   heartbeat: 'durch Lebenszeichen',
 };
 
