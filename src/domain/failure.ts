@@ -276,6 +276,7 @@ const CAUSES = {
   query_failed: ({ error }: OfError) => `the query fails (${error})`,
   value_unexpected: ({ text }: OfText) => `the query does not return "${text}"`,
   topic_refused: ({ text }: OfText) => `the broker refuses the topic "${text}"`,
+  member_not_ready: 'the member is neither primary nor secondary: it starts or recovers',
   tls_not_offered: 'the server does not offer TLS',
   record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
   record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,

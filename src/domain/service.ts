@@ -19,6 +19,7 @@ export const PROBED_KINDS = [
   'mysql',
   'redis',
   'mqtt',
+  'mongodb',
 ] as const;
 
 /** A kind of check. */

@@ -6,6 +6,7 @@ import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { icmpCheck } from './icmp.ts';
+import { mongodbCheck } from './mongodb.ts';
 import { mqttCheck } from './mqtt.ts';
 import { mysqlCheck } from './mysql.ts';
 import { postgresCheck } from './postgres.ts';
@@ -34,4 +35,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   mysql: mysqlCheck,
   redis: redisCheck,
   mqtt: mqttCheck,
+  mongodb: mongodbCheck,
 };

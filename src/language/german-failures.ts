@@ -183,6 +183,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   query_failed: ({ error }) => `die Abfrage schlägt fehl (${error})`,
   value_unexpected: ({ text }) => `die Abfrage ergibt nicht „${text}“`,
   topic_refused: ({ text }) => `der Broker verweigert das Thema „${text}“`,
+  member_not_ready: 'das Mitglied ist weder primär noch sekundär: es startet oder wird wiederhergestellt',
   tls_not_offered: 'der Server bietet kein TLS an',
   record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
   record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,

@@ -64,6 +64,10 @@ const MONITORS: readonly (readonly [object, object])[] = [
     { type: 'mqtt', hostname: 'broker.example.org', mqttTopic: 'house', mqttSuccessMessage: '' },
     { domain: 'broker.example.org', settings: { topic: 'house', matches: '^' } },
   ],
+  [
+    { type: 'mongodb', databaseConnectionString: 'mongodb://db.example.org:27018/?tls=true' },
+    { domain: 'db.example.org', settings: { port: 27_018, security: 'tls' } },
+  ],
 ];
 
 t.test("it reads Uptime Kuma's monitors of servers", async (t) => {

@@ -112,6 +112,7 @@ export const FAILURE_CAUSES: {
   query_failed: { code: 'query_failed', error: '42P01 relation "a" does not exist' },
   value_unexpected: { code: 'value_unexpected', text: '1' },
   topic_refused: { code: 'topic_refused', text: 'house/#' },
+  member_not_ready: { code: 'member_not_ready' },
   tls_not_offered: { code: 'tls_not_offered' },
   record_missing: { code: 'record_missing', record: 'MX' },
   record_lacks: { code: 'record_lacks', record: 'MX', text: '10 mail.example.com' },

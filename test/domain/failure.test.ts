@@ -117,6 +117,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   query_failed: 'the query fails (42P01 relation "a" does not exist)',
   value_unexpected: 'the query does not return "1"',
   topic_refused: 'the broker refuses the topic "house/#"',
+  member_not_ready: 'the member is neither primary nor secondary: it starts or recovers',
   tls_not_offered: 'the server does not offer TLS',
   record_missing: 'the name has no MX record',
   record_lacks: 'no MX record is 10 mail.example.com',

@@ -13,6 +13,7 @@ const KINDS: readonly (readonly [ProbedKind, CheckSettings, string, Uint8Array])
   ['mysql', {}, 'MySQL', Buffer.from('\xff\xff\xff\0\x0a', 'latin1')],
   ['redis', {}, 'Redis', Buffer.from(`-ERR ${'x'.repeat(3_000)}`)],
   ['mqtt', {}, 'MQTT', Buffer.from('\x20\xff\xff\xff\xff', 'latin1')],
+  ['mongodb', {}, 'MongoDB', Buffer.from('\xff\xff\xff\x7f\x01\0\0\0\x01\0\0\0\xdd\x07\0\0', 'latin1')],
 ];
 
 const failure = (kind: string, detail: string | RegExp) => ({ class: kind, detail });

@@ -74,6 +74,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     mysql: (host, port) => check(host, { kind: 'mysql', settings: { port } }),
     redis: (host, port) => check(host, { kind: 'redis', settings: { port } }),
     mqtt: (host, port) => check(host, { kind: 'mqtt', settings: { port } }),
+    mongodb: (host, port) => check(host, { kind: 'mongodb', settings: { port } }),
     icmp: (host) => check(host, { kind: 'icmp', settings: {} }),
     dns: (host, port) => check('x.example', { kind: 'dns', settings: { server: unbracketed(host), port } }),
   };

@@ -74,6 +74,7 @@ t.test('every kind of check waits at an address that has as many connections as 
     mysql: { settings: { port } },
     redis: { settings: { port } },
     mqtt: { settings: { port } },
+    mongodb: { settings: { port } },
     icmp: {},
     dns: { settings: { server: '127.0.0.1', port: names.address().port } },
   };

@@ -35,6 +35,7 @@ const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
   ],
   ['mysql', (row: Row) => readDatabase(row, 'mysql', ['database', 'query'])],
   ['redis', (row: Row) => readDatabase(row, 'redis', [])],
+  ['mongodb', readMongo],
   ['mqtt', readBroker],
   ['postgres', (row: Row) => readDatabase(row, 'postgres', ['database', 'query'])],
 ]);
@@ -113,5 +114,25 @@ function readBroker(row: Row): KumaServer {
         : []),
     ],
     imported: [],
+  };
+}
+
+/** A MongoDB server, which is greeted alone. */
+function readMongo(row: Row): KumaServer {
+  const { settings, ...server } = readDatabase(row, 'mongodb', []);
+  const { username, password: _password, ...connection } = settings;
+  const reason = 'the server is greeted alone, which needs no sign-in';
+  return {
+    ...server,
+    settings: connection,
+    lost: [
+      ...(username === undefined
+        ? []
+        : [{ field: 'databaseConnectionString', reason: `its user is not used: ${reason}` }]),
+      ...['databaseQuery', 'jsonPath', 'expectedValue']
+        .filter((field) => asText(row[field]) !== null)
+        .map((field) => ({ field, reason })),
+    ],
+    imported: ['databaseConnectionString', 'databaseQuery', 'jsonPath', 'expectedValue'],
   };
 }

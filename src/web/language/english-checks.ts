@@ -23,6 +23,7 @@ export const englishChecks = {
     mysql: 'MySQL or MariaDB',
     redis: 'Redis',
     mqtt: 'MQTT broker',
+    mongodb: 'MongoDB',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -40,6 +41,7 @@ export const englishChecks = {
     mysql: 'by a connection to MySQL',
     redis: 'by a ping of Redis',
     mqtt: 'by a connection by MQTT',
+    mongodb: 'by a greeting of MongoDB',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,

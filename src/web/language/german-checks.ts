@@ -19,6 +19,7 @@ export const germanChecks: Texts['checks'] = {
     mysql: 'MySQL oder MariaDB',
     redis: 'Redis',
     mqtt: 'MQTT-Broker',
+    mongodb: 'MongoDB',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -35,6 +36,7 @@ export const germanChecks: Texts['checks'] = {
     mysql: 'durch eine Verbindung zu MySQL',
     redis: 'durch einen Ping an Redis',
     mqtt: 'durch eine Verbindung über MQTT',
+    mongodb: 'durch eine Begrüßung von MongoDB',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },

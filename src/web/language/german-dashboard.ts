@@ -26,6 +26,7 @@ const BY: WordOf<CheckKind> = {
   mysql: 'durch MySQL',
   redis: 'durch Redis',
   mqtt: 'durch MQTT',
+  mongodb: 'durch MongoDB',
   heartbeat: 'durch Lebenszeichen',
 };
 
