@@ -7,11 +7,10 @@ import type { Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { type AlertContext, acknowledgeAlert, openAlerts } from '../resources/alerts/open-alerts.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../resources/kit/once.ts';
 import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
 import { resultOf } from '../resources/kit/refused.ts';
-import { principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import { type RepeatableContext, repeatableRoute } from '../resources/kit/repeatable-route.ts';
+import { principalOf, REMOVED } from '../resources/kit/write-route.ts';
 import type { KeyStore } from '../store/ports/keys.ts';
 
 const AlertSchema = namedObject('Alert', {
@@ -37,17 +36,11 @@ const THREAD: OpenApiParameter = {
 
 /** Sources of the routes. */
 export interface AlertSources {
-  readonly context: Omit<AlertContext, 'registry'> & {
-    readonly registry: AlertContext['registry'] &
-      Pick<KeyStore, 'listKeys'> &
-      IdempotencyStore &
-      IdempotentCalls;
-  };
+  readonly context: AlertContext & RepeatableContext & { readonly registry: Pick<KeyStore, 'listKeys'> };
 }
 
 /** The routes. */
 export function alertRoutes({ context }: AlertSources): Route[] {
-  const { registry } = context;
   const placeOf = ({ since, thread }: OpenAlert) => [since, thread];
   return [
     ownListRoute({
@@ -65,34 +58,24 @@ export function alertRoutes({ context }: AlertSources): Route[] {
       read: async (accountId, window) => cutWindow(await openAlerts(context, accountId), window, placeOf),
       view: viewAlert,
     }),
-    writeRoute({
+    repeatableRoute(context, {
       path: '/api/v1/alerts/:thread/acknowledge',
-      method: 'POST',
       id: 'acknowledgeAlert',
       tag: 'Alerts',
       summary: 'Acknowledges an alert',
       description:
         'The channels are told once, and reminders end until something changes. Doing it again changes nothing.',
-      parameters: [THREAD, IDEMPOTENCY_KEY],
+      parameters: [THREAD],
       answers: { 204: { description: 'It is acknowledged.' } },
       problems: {
         404: 'There is no such alert, or it is over (alert_not_found).',
-        ...BODILESS_REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<void>(context, {
-          id: 'acknowledgeAlert',
-          request,
-          secret: null,
-          async change(calls) {
-            const { key, params } = request;
-            const made = { ...context, registry: { ...registry, ...calls } };
-            const keys = await registry.listKeys(key.accountId);
-            const name = keys.find(({ id }) => id === key.id)?.name ?? '';
-            resultOf(await acknowledgeAlert(made, principalOf(key), params.thread ?? '', name));
-          },
-          answer: () => REMOVED,
-        }),
+      async change(made, { key, params }) {
+        const keys = await made.registry.listKeys(key.accountId);
+        const name = keys.find(({ id }) => id === key.id)?.name ?? '';
+        resultOf(await acknowledgeAlert(made, principalOf(key), params.thread ?? '', name));
+      },
+      answer: () => REMOVED,
     }),
   ];
 }

@@ -14,8 +14,8 @@ import {
   VerificationSchema,
   viewVerification,
 } from '../resources/kit/domain-verification.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
+import { repeatableRoute } from '../resources/kit/repeatable-route.ts';
 import { withMember, withSettings } from '../resources/kit/typed-settings.ts';
 import {
   CREATED_HEADERS,
@@ -132,15 +132,13 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
   const { proofs } = context;
   const answer = answerWith(sources);
   return [
-    writeRoute({
+    repeatableRoute(context, {
       path: '/api/v1/services',
-      method: 'POST',
       id: 'createService',
       tag: 'Services',
       summary: 'Creates a service',
       description:
         'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once.',
-      parameters: [IDEMPOTENCY_KEY],
       body: { schema: DefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
       answers: {
         201: {
@@ -152,30 +150,21 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       problems: {
         403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
         409: 'The account has the domain already, or too many services of owners lead to its address (conflict).',
-        ...REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once(context, {
-          id: 'createService',
-          request,
-          secret: null,
-          async change(calls) {
-            const { key, body } = request;
-            const document = parseJson(body);
-            const registry = { ...context.registry, ...calls };
-            const outcome = await serviceChanges.add({ ...context, registry }, principalOf(key), document);
-            if (outcome.ok) return outcome.value;
-            const error = refusedError(outcome);
-            const domain = provableDomain(error.code, document);
-            if (domain === null) throw error;
-            const verification = viewVerification(key.accountId, domain, false, proofs);
-            throw refusedError(outcome, { verification });
-          },
-          answer(service) {
-            const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
-            return answer(201, service, item, { Location: locationOf(sources, service) });
-          },
-        }),
+      async change(made, { key, body }) {
+        const document = parseJson(body);
+        const outcome = await serviceChanges.add(made, principalOf(key), document);
+        if (outcome.ok) return outcome.value;
+        const error = refusedError(outcome);
+        const domain = provableDomain(error.code, document);
+        if (domain === null) throw error;
+        const verification = viewVerification(key.accountId, domain, false, proofs);
+        throw refusedError(outcome, { verification });
+      },
+      answer(service) {
+        const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
+        return answer(201, service, item, { Location: locationOf(sources, service) });
+      },
     }),
     writeRoute({
       path: '/api/v1/services/:slug',
@@ -229,15 +218,14 @@ function verifyRoute(sources: OwnedServiceSources): Route {
   const { context, services } = sources;
   const { proofs } = context;
   const answer = answerWith(sources);
-  return writeRoute({
+  return repeatableRoute(context, {
     path: '/api/v1/services/:slug/verify',
-    method: 'POST',
     id: 'verifyService',
     tag: 'Services',
     summary: 'Verifies the domain of a service',
     description:
       'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
-    parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
+    parameters: [OWN_SLUG],
     answers: {
       200: {
         description: 'The service, which is verified.',
@@ -252,43 +240,32 @@ function verifyRoute(sources: OwnedServiceSources): Route {
       403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
       ...GONE,
       409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
-      ...BODILESS_REPEAT_PROBLEMS,
     },
-    handle: (request) =>
-      once<Service>(context, {
-        id: 'verifyService',
-        request,
-        secret: null,
-        async change(calls, _secret, keep) {
-          const { key, params } = request;
-          const principal = principalOf(key);
-          const known = resultOf(await serviceChanges.find(context, principal, params.slug ?? ''));
-          keep(JSON.stringify(services.momentOf(known)));
-          const registry = { ...context.registry, ...calls };
-          const { domain, check } = known;
-          const outcome = await verifyDomain({ ...context, registry }, principal, domain, check);
-          const verification = viewVerification(key.accountId, domain, false, proofs);
-          return resultOf(outcome, outcome.ok ? {} : { verification });
-        },
-        answer(service, moment) {
-          const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
-          const item = JSON.stringify(viewService(service, current, stale));
-          return answer(200, service, item, { 'Content-Location': locationOf(sources, service) });
-        },
-      }),
+    async change(made, { key, params }, _secret, keep): Promise<Service> {
+      const principal = principalOf(key);
+      const known = resultOf(await serviceChanges.find(made, principal, params.slug ?? ''));
+      keep(JSON.stringify(services.momentOf(known)));
+      const outcome = await verifyDomain(made, principal, known.domain, known.check);
+      const verification = viewVerification(key.accountId, known.domain, false, proofs);
+      return resultOf(outcome, outcome.ok ? {} : { verification });
+    },
+    answer(service, moment) {
+      const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
+      const item = JSON.stringify(viewService(service, current, stale));
+      return answer(200, service, item, { 'Content-Location': locationOf(sources, service) });
+    },
   });
 }
 
 function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
   return [
-    writeRoute({
+    repeatableRoute(context, {
       path: '/api/v1/services/:slug/address',
-      method: 'POST',
       id: 'createHeartbeatAddress',
       tag: 'Heartbeats',
       summary: 'Gives a service a new heartbeat address',
       description: 'A former address ends. The address is shown only here.',
-      parameters: [OWN_SLUG, IDEMPOTENCY_KEY, IF_MATCH],
+      parameters: [OWN_SLUG, IF_MATCH],
       answers: {
         201: {
           description: 'The address.',
@@ -298,28 +275,14 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
           }),
         },
       },
-      problems: { ...GONE, ...STALE, ...BODILESS_REPEAT_PROBLEMS },
-      handle: (request) =>
-        once<{ readonly slug: string }>(context, {
-          id: 'createHeartbeatAddress',
-          request,
-          secret: makeAddressSecret(),
-          async change(calls, secret) {
-            const { key, params, headers } = request;
-            const registry = { ...context.registry, ...calls };
-            const [principal, slug] = [principalOf(key), params.slug ?? ''];
-            const revisions = readRevisions(headers['if-match']);
-            const made = await makeHeartbeatAddress(
-              { ...context, registry },
-              principal,
-              slug,
-              revisions,
-              secret,
-            );
-            return resultOf(made);
-          },
-          answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
-        }),
+      problems: { ...GONE, ...STALE },
+      makeSecret: makeAddressSecret,
+      async change(made, { key, params, headers }, secret): Promise<{ readonly slug: string }> {
+        const revisions = readRevisions(headers['if-match']);
+        const [principal, slug] = [principalOf(key), params.slug ?? ''];
+        return resultOf(await makeHeartbeatAddress(made, principal, slug, revisions, secret));
+      },
+      answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
     }),
     writeRoute({
       path: '/api/v1/services/:slug/address',

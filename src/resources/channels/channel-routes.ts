@@ -9,21 +9,12 @@ import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../h
 import { type Static, Type } from '../../json-schema.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../kit/once.ts';
 import { idParameter, readId } from '../kit/path-key.ts';
 import { resultOf } from '../kit/refused.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { withSettings } from '../kit/typed-settings.ts';
-import {
-  bearerOf,
-  changed,
-  ownRoute,
-  principalOf,
-  privately,
-  REMOVED,
-  writeRoute,
-} from '../kit/write-route.ts';
+import { bearerOf, changed, ownRoute, principalOf, privately, REMOVED } from '../kit/write-route.ts';
 import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from './channel-document.ts';
 import {
   channelChanges,
@@ -86,9 +77,7 @@ const GONE = { 404: 'The account has no such channel (channel_not_found).' };
 
 /** Sources of the routes. */
 export interface ChannelSources {
-  readonly context: Omit<SendContext, 'registry'> & {
-    readonly registry: SendContext['registry'] & IdempotencyStore & IdempotentCalls;
-  };
+  readonly context: SendContext & RepeatableContext;
   /** What the server of a channel receives, for the OpenAPI document. */
   readonly callbacks: object;
 }
@@ -153,15 +142,14 @@ export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
 function messageRoutes(context: ChannelSources['context']): Route[] {
   const { registry } = context;
   return [
-    writeRoute({
+    repeatableRoute(context, {
       path: `${PATH}/:id/test`,
-      method: 'POST',
       id: 'testChannel',
       tag: TAG,
       summary: 'Sends a test to a channel',
       description:
         'It waits in the queue of the channel; the list of messages has its outcome, by the thread.',
-      parameters: [OWN_ID, IDEMPOTENCY_KEY],
+      parameters: [OWN_ID],
       answers: {
         202: {
           description: 'It is on its way.',
@@ -173,22 +161,11 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
       problems: {
         ...GONE,
         409: 'The receiver has not confirmed the channel (conflict).',
-        ...BODILESS_REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<string>(context, {
-          id: 'testChannel',
-          request,
-          secret: createTestThread(),
-          async change(calls, thread) {
-            const sending = { ...context, registry: { ...registry, ...calls } };
-            const { key, params } = request;
-            return resultOf(
-              await testChannel(sending, principalOf(key), readId(params.id, 'channel'), thread),
-            );
-          },
-          answer: (_, thread) => accepted({ thread }),
-        }),
+      makeSecret: createTestThread,
+      change: async (sending, { key, params }, thread) =>
+        resultOf(await testChannel(sending, principalOf(key), readId(params.id, 'channel'), thread)),
+      answer: (_, thread) => accepted({ thread }),
     }),
     ownRoute({
       path: `${PATH}/:id/messages`,
@@ -215,32 +192,22 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
         return privately(json({ messages: messages.map(viewMessage) }));
       },
     }),
-    writeRoute({
+    repeatableRoute(context, {
       path: `${PATH}/:id/messages/:message/replay`,
-      method: 'POST',
       id: 'replayChannelMessage',
       tag: TAG,
       summary: 'Sends a message to a channel again',
       description: 'After those that wait.',
-      parameters: [OWN_ID, MESSAGE, IDEMPOTENCY_KEY],
+      parameters: [OWN_ID, MESSAGE],
       answers: { 204: { description: 'It is on its way.' } },
       problems: {
         404: 'There is no such channel (channel_not_found) or message (message_not_found).',
-        ...BODILESS_REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<void>(context, {
-          id: 'replayChannelMessage',
-          request,
-          secret: null,
-          async change(calls) {
-            const sending = { ...context, registry: { ...registry, ...calls } };
-            const { key, params } = request;
-            const [id, message] = [readId(params.id, 'channel'), readId(params.message, 'message')];
-            resultOf(await replayMessage(sending, principalOf(key), id, message));
-          },
-          answer: () => REMOVED,
-        }),
+      async change(sending, { key, params }) {
+        const [id, message] = [readId(params.id, 'channel'), readId(params.message, 'message')];
+        resultOf(await replayMessage(sending, principalOf(key), id, message));
+      },
+      answer: () => REMOVED,
     }),
   ];
 }

@@ -17,10 +17,10 @@ import {
 } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
-import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf, writeRoute } from '../kit/write-route.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
+import { createResourceRoutes } from '../kit/resource-routes.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf } from '../kit/write-route.ts';
 import {
   IncidentInputSchema,
   IncidentPatchSchema,
@@ -135,16 +135,13 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
 }
 
 function updateRoute(context: OwnerIncidentSources['context']): Route {
-  const { registry } = context;
-  const id = 'updateIncident';
-  return writeRoute({
+  return repeatableRoute(context, {
     path: `${PATH}/:slug/updates`,
-    method: 'POST',
-    id,
+    id: 'updateIncident',
     tag: TAG,
     summary: 'Adds an update to an incident of the account',
     description: 'An update can change the status: resolved ends the incident, another one opens it again.',
-    parameters: [ID('slug'), IDEMPOTENCY_KEY, IF_MATCH],
+    parameters: [ID('slug'), IF_MATCH],
     body: {
       schema: named('OwnerUpdateInput', UpdateInputSchema),
       example: { status: 'resolved', text: 'The queue is empty.' },
@@ -154,34 +151,26 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
     problems: {
       404: 'The account has no such incident (incident_not_found).',
       412: 'The incident has another revision than If-Match names.',
-      ...REPEAT_PROBLEMS,
     },
-    handle: (request) =>
-      once<unknown>(context, {
-        id,
-        request,
-        secret: null,
-        async change(calls, _secret, keep) {
-          const { key, body, params, headers } = request;
-          const putOwnerIncident: PostStore['putOwnerIncident'] = (incident, at) => {
-            const { updates, ...stored } = { ...incident, revision: incident.revision + 1, updatedAt: at };
-            // The texts are stored once: a repeated request reads them.
-            keep(JSON.stringify({ ...stored, updates: updates.length }));
-            return calls.putOwnerIncident(incident, at);
-          };
-          const own = { ...context, registry: { ...registry, putOwnerIncident } };
-          const revisions = readRevisions(headers['if-match']);
-          const [principal, slug] = [principalOf(key), params.slug ?? ''];
-          return resultOf(await updateIncident(own, principal, slug, parseJson(body), revisions));
-        },
-        async answer(_value, kept) {
-          const after: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(kept ?? '');
-          const stored = await registry.findOwnerIncident(after.accountId, after.id);
-          const incident = { ...after, updates: stored?.updates.slice(0, after.updates) ?? [] };
-          const document = await incidentChanges.documentOf(context, incident);
-          const shown = JSON.stringify(viewIncident(incident, document));
-          return changed(200, shown, {}, revisionTag(incident.revision, shown));
-        },
-      }),
+    async change(made, { key, body, params, headers }, _secret, keep): Promise<unknown> {
+      const putOwnerIncident: PostStore['putOwnerIncident'] = (incident, at) => {
+        const { updates, ...stored } = { ...incident, revision: incident.revision + 1, updatedAt: at };
+        // The texts are stored once: a repeated request reads them.
+        keep(JSON.stringify({ ...stored, updates: updates.length }));
+        return made.registry.putOwnerIncident(incident, at);
+      };
+      const own = { ...made, registry: { ...made.registry, putOwnerIncident } };
+      const revisions = readRevisions(headers['if-match']);
+      const [principal, slug] = [principalOf(key), params.slug ?? ''];
+      return resultOf(await updateIncident(own, principal, slug, parseJson(body), revisions));
+    },
+    async answer(_value, kept) {
+      const after: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(kept ?? '');
+      const stored = await context.registry.findOwnerIncident(after.accountId, after.id);
+      const incident = { ...after, updates: stored?.updates.slice(0, after.updates) ?? [] };
+      const document = await incidentChanges.documentOf(context, incident);
+      const shown = JSON.stringify(viewIncident(incident, document));
+      return changed(200, shown, {}, revisionTag(incident.revision, shown));
+    },
   });
 }

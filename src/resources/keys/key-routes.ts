@@ -6,13 +6,12 @@ import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
 import type { ApiKey } from '../../store/ports/keys.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
 import { idParameter, readId } from '../kit/path-key.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import { resultOf } from '../kit/refused.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
 import { changed, principalOf, REMOVED, writeRoute } from '../kit/write-route.ts';
 import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from './keys.ts';
 
@@ -65,9 +64,7 @@ const CreatedKeySchema = namedObject('CreatedApiKey', {
 });
 
 /** Sources of the routes. */
-export type KeySources = Omit<KeyContext, 'registry'> & {
-  readonly registry: KeyContext['registry'] & IdempotencyStore & IdempotentCalls;
-};
+export type KeySources = KeyContext & RepeatableContext;
 
 /** The routes. */
 export function keyRoutes(sources: KeySources): Route[] {
@@ -89,37 +86,24 @@ export function keyRoutes(sources: KeySources): Route[] {
       },
       view: (key) => viewKey(key, key.state),
     }),
-    writeRoute({
+    repeatableRoute(sources, {
       path: '/api/v1/keys',
-      method: 'POST',
       id: 'createKey',
       tag: 'Account',
       summary: 'Creates an API key',
       description: 'A key can only create keys with scopes that it has.',
-      parameters: [IDEMPOTENCY_KEY],
       body: { schema: NewKeySchema, example: { name: 'ci', scopes: ['heartbeat'] }, maxBytes: MAX_BYTES },
       answers: { 201: { description: 'The key.', schema: CreatedKeySchema } },
       problems: {
         403: 'The key lacks the scope write, or a scope that the new key is to have (insufficient_scope), or the account has as many keys as it may (account_limit).',
-        ...REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<ApiKey>(sources, {
-          id: 'createKey',
-          request,
-          secret: makeKeyText(),
-          async change(calls, secret) {
-            const {
-              name,
-              expires = DEFAULT_LIFETIME,
-              scopes,
-            } = resultOf(readNewKey(parseJson(request.body)));
-            const input = { name, expires, ...(scopes === undefined ? {} : { scopes }) };
-            const context = { ...sources, registry: { ...sources.registry, ...calls } };
-            return resultOf(await addKey(context, principalOf(request.key), input, secret)).record;
-          },
-          answer: (record, key) => changed(201, { ...viewKey(record, 'valid'), key }),
-        }),
+      makeSecret: makeKeyText,
+      async change(context, { key, body }, secret): Promise<ApiKey> {
+        const { name, expires = DEFAULT_LIFETIME, scopes } = resultOf(readNewKey(parseJson(body)));
+        const input = { name, expires, ...(scopes === undefined ? {} : { scopes }) };
+        return resultOf(await addKey(context, principalOf(key), input, secret)).record;
+      },
+      answer: (record, key) => changed(201, { ...viewKey(record, 'valid'), key }),
     }),
     writeRoute({
       path: '/api/v1/keys/:id',

@@ -5,12 +5,11 @@ import type { PlaceForm, PlaceMember } from '../../http/cursor.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../../http/route.ts';
 import type { TObject, TSchema } from '../../json-schema.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
 import type { Changes } from './create-changes.ts';
 import type { ResourceKey, Revised } from './define-resource.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { resultOf } from './refused.ts';
+import { type RepeatableContext, repeatableRoute } from './repeatable-route.ts';
 import {
   bearerOf,
   CREATED_HEADERS,
@@ -25,12 +24,6 @@ import {
   type WritingEndpoint,
   writeRoute,
 } from './write-route.ts';
-
-/** What changes of a resource need in routes: repeated requests change nothing. */
-export interface RepeatableContext {
-  readonly registry: IdempotencyStore & IdempotentCalls;
-  readonly now: () => number;
-}
 
 /** An operation in the words of the OpenAPI document. */
 interface Words {
@@ -99,7 +92,6 @@ export function createResourceRoutes<
   const writing = routes.writing ?? { path, parameter };
   const one = `${writing.path}/:${writing.parameter.name}`;
   const whole = { description: `The ${word}.`, headers: ETAG_HEADER, schema };
-  const creation = says.create.id ?? `create${name}`;
   const gone = { 404: `The account has no such ${word} (${word}_not_found).` };
   const stale = { 412: `The ${word} has another revision than If-Match names.` };
   const taken: Record<string, string> = says.taken === undefined ? {} : { 409: says.taken };
@@ -138,30 +130,18 @@ export function createResourceRoutes<
         cutWindow(await changes.list(context, accountId), window, ({ entity }) => routes.placeOf(entity)),
       view: ({ entity, document }) => view(entity, document),
     }),
-    writeRoute({
-      ...{ path: writing.path, tag, id: creation, ...says.create },
-      method: 'POST',
-      parameters: [IDEMPOTENCY_KEY],
+    repeatableRoute<Entity, Context>(context, {
+      ...{ path: writing.path, tag, id: `create${name}`, ...says.create },
       body: { schema: routes.document, example: routes.examples.document, maxBytes },
       answers: { 201: { ...whole, headers: CREATED_HEADERS } },
       ...(routes.callbacks === undefined ? {} : { callbacks: routes.callbacks }),
       problems: {
         403: `The account has as many ${word}s as it may (account_limit), or the key lacks the scope write (insufficient_scope).`,
         ...taken,
-        ...REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<Entity>(context, {
-          id: creation,
-          request,
-          secret: null,
-          async change(calls) {
-            const document = parseJson(request.body);
-            const made = { ...context, registry: { ...context.registry, ...calls } };
-            return resultOf(await changes.add(made, principalOf(request.key), document));
-          },
-          answer: (entity) => answer(201, entity),
-        }),
+      change: async (made, { key: bearer, body }) =>
+        resultOf(await changes.add(made, principalOf(bearer), parseJson(body))),
+      answer: (entity) => answer(201, entity),
     }),
     ...(says.get === undefined ? [] : [getRoute(says.get)]),
     writeRoute({

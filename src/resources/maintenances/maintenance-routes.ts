@@ -7,10 +7,10 @@ import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
-import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf, writeRoute } from '../kit/write-route.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
+import { createResourceRoutes } from '../kit/resource-routes.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf } from '../kit/write-route.ts';
 import { type MaintenanceDocument, MaintenanceDocumentSchema } from './maintenance-document.ts';
 import {
   changeOccurrence,
@@ -128,15 +128,13 @@ function occurrenceRoute(
   context: OwnerMaintenanceSources['context'],
   view: (maintenance: OwnerMaintenance, definition: MaintenanceDocument) => Promise<object>,
 ): Route {
-  const id = 'changeOccurrence';
-  return writeRoute({
+  return repeatableRoute(context, {
     path: `${PATH}/:id/occurrence`,
-    method: 'POST',
-    id,
+    id: 'changeOccurrence',
     tag: TAG,
     summary: 'Ends or extends the occurrence that runs, or skips the next one',
     description: 'The other occurrences stay as they are.',
-    parameters: [ID, IDEMPOTENCY_KEY, IF_MATCH],
+    parameters: [ID, IF_MATCH],
     body: {
       schema: named('OccurrenceAction', OccurrenceActionSchema),
       example: { action: 'extend', by: '30m' },
@@ -149,31 +147,21 @@ function occurrenceRoute(
       404: 'The account has no such maintenance (maintenance_not_found).',
       409: 'No occurrence runs, or none is left (conflict).',
       412: 'The maintenance has another revision than If-Match names.',
-      ...REPEAT_PROBLEMS,
     },
-    handle: (request) =>
-      once<unknown>(context, {
-        id,
-        request,
-        secret: null,
-        async change(calls, _secret, keep) {
-          const { key, body, params, headers } = request;
-          const putOwnerMaintenance: PostStore['putOwnerMaintenance'] = (maintenance, at) => {
-            keep(JSON.stringify({ ...maintenance, revision: maintenance.revision + 1 }));
-            return calls.putOwnerMaintenance(maintenance, at);
-          };
-          const own = { ...context, registry: { ...context.registry, putOwnerMaintenance } };
-          const revisions = readRevisions(headers['if-match']);
-          const [principal, number] = [principalOf(key), params.id ?? ''];
-          return resultOf(await changeOccurrence(own, principal, number, parseJson(body), revisions));
-        },
-        async answer(_value, kept) {
-          const after: OwnerMaintenance = JSON.parse(kept ?? '');
-          const shown = JSON.stringify(
-            await view(after, await maintenanceChanges.documentOf(context, after)),
-          );
-          return changed(200, shown, {}, revisionTag(after.revision, shown));
-        },
-      }),
+    async change(made, { key, body, params, headers }, _secret, keep): Promise<unknown> {
+      const putOwnerMaintenance: PostStore['putOwnerMaintenance'] = (maintenance, at) => {
+        keep(JSON.stringify({ ...maintenance, revision: maintenance.revision + 1 }));
+        return made.registry.putOwnerMaintenance(maintenance, at);
+      };
+      const own = { ...made, registry: { ...made.registry, putOwnerMaintenance } };
+      const revisions = readRevisions(headers['if-match']);
+      const [principal, id] = [principalOf(key), params.id ?? ''];
+      return resultOf(await changeOccurrence(own, principal, id, parseJson(body), revisions));
+    },
+    async answer(_value, kept) {
+      const after: OwnerMaintenance = JSON.parse(kept ?? '');
+      const shown = JSON.stringify(await view(after, await maintenanceChanges.documentOf(context, after)));
+      return changed(200, shown, {}, revisionTag(after.revision, shown));
+    },
   });
 }

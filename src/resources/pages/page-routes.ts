@@ -8,10 +8,10 @@ import { named, namedObject, nullable, TimeSchema } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import { pageUrl } from '../../view/page-address.ts';
 import { VerificationSchema, viewVerification } from '../kit/domain-verification.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
-import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, principalOf, writeRoute } from '../kit/write-route.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
+import { createResourceRoutes } from '../kit/resource-routes.ts';
+import { changed, ETAG_HEADER, principalOf } from '../kit/write-route.ts';
 import { PageDocumentSchema } from './page-document.ts';
 import { type PageDomainContext, verifyPageDomain } from './page-domains.ts';
 import { definePage, type PageContext, pageChanges } from './pages.ts';
@@ -118,37 +118,25 @@ export function ownedPageRoutes({ context }: OwnedPageSources): Route[] {
         taken: 'The slug is taken (conflict).',
       },
     }),
-    writeRoute({
+    repeatableRoute(context, {
       path: '/api/v1/pages/:slug/verify',
-      method: 'POST',
       id: 'verifyPageDomain',
       tag: TAG,
       summary: 'Verifies the domain of a status page',
       description:
         'Looks for the TXT record and the file, and verifies the domain if one of them has the word. Within a second, the page is at its domain, and its address on this site is redirected. Repeating it changes nothing.',
-      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
+      parameters: [OWN_SLUG],
       answers: { 200: { description: 'The page.', headers: ETAG_HEADER, schema: OwnedPageSchema } },
       problems: {
         404: 'The account has no such page (page_not_found).',
         409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or the page has no domain (conflict).',
-        ...BODILESS_REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<OwnedPage>(context, {
-          id: 'verifyPageDomain',
-          request,
-          secret: null,
-          async change(calls) {
-            const registry = { ...context.registry, ...calls };
-            const { key, params } = request;
-            const slug = params.slug ?? '';
-            return resultOf(await verifyPageDomain({ ...context, registry }, principalOf(key), slug));
-          },
-          answer(page) {
-            const body = JSON.stringify(view(page));
-            return changed(200, body, {}, revisionTag(page.revision, body));
-          },
-        }),
+      change: async (proving, { key, params }) =>
+        resultOf(await verifyPageDomain(proving, principalOf(key), params.slug ?? '')),
+      answer(page) {
+        const body = JSON.stringify(view(page));
+        return changed(200, body, {}, revisionTag(page.revision, body));
+      },
     }),
   ];
 }

@@ -5,7 +5,8 @@ import type { Route } from '../../http/route.ts';
 import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import { idParameter, readId } from '../kit/path-key.ts';
-import { createResourceRoutes, type RepeatableContext } from '../kit/resource-routes.ts';
+import type { RepeatableContext } from '../kit/repeatable-route.ts';
+import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { RuleDocumentSchema } from './rule-document.ts';
 import { type RuleContext, ruleChanges } from './rules.ts';
 

@@ -8,11 +8,11 @@ import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
 import { idParameter, readId } from '../kit/path-key.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import { resultOf } from '../kit/refused.ts';
+import { repeatableRoute } from '../kit/repeatable-route.ts';
 import { changed, mayWrite, principalOf, REMOVED, writeRoute } from '../kit/write-route.ts';
 import { addWebhook, removeWebhook } from './webhooks.ts';
 
@@ -66,33 +66,21 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       },
       view: (webhook, key) => viewWebhook(mayWrite(key) ? webhook : withoutPath(webhook)),
     }),
-    writeRoute({
+    repeatableRoute(sources, {
       path: '/api/v1/webhooks',
-      method: 'POST',
       id: 'createWebhook',
       tag: 'Account',
       summary: 'Creates a webhook',
       description: 'It gets the events of the services of the account.',
-      parameters: [IDEMPOTENCY_KEY],
       body: { schema: NewWebhookSchema, example: { url: 'https://example.com/hook' }, maxBytes: MAX_BYTES },
       answers: { 201: { description: 'The webhook.', schema: CreatedWebhookSchema } },
       callbacks,
       problems: {
         403: 'The account has as many webhooks as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
-        ...REPEAT_PROBLEMS,
       },
-      handle: (request) =>
-        once<Webhook>(sources, {
-          id: 'createWebhook',
-          request,
-          secret: null,
-          async change(calls) {
-            const input = resultOf(readNewWebhook(parseJson(request.body)));
-            const context = { ...sources, registry: { ...registry, ...calls } };
-            return resultOf(await addWebhook(context, principalOf(request.key), input));
-          },
-          answer: (webhook) => changed(201, { ...viewWebhook(webhook), secret: webhook.secret }),
-        }),
+      change: async (context, { key, body }) =>
+        resultOf(await addWebhook(context, principalOf(key), resultOf(readNewWebhook(parseJson(body))))),
+      answer: (webhook) => changed(201, { ...viewWebhook(webhook), secret: webhook.secret }),
     }),
     writeRoute({
       path: '/api/v1/webhooks/:id',
