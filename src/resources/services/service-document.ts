@@ -75,6 +75,8 @@ export interface Registration extends DefinedService {
   readonly secrets?: CheckSettings;
 }
 
+const MONITORING = Object.keys(MONITORING_MEMBERS);
+
 /** What a document changes. */
 export interface PresentCheck {
   /** The check, whose address, times, regions and credentials may stay. */
@@ -95,6 +97,12 @@ export function readServiceDocument(
   { before, patch = null }: PresentCheck = {},
 ): Outcome<Registration> {
   const isPatched = patch !== null && before !== undefined;
+  if (isPatched && isObject(patch) && isObject(value) && !MONITORING.some((name) => name in patch)) {
+    // What is not changed is not judged again: what is permitted may have changed since.
+    const others = Object.entries(value).filter(([name]) => !MONITORING.includes(name));
+    const reading = readServiceDocument(Object.fromEntries(others), destinations, limits);
+    return reading.ok ? accept({ ...reading.value, check: before }) : reading;
+  }
   const taken = isPatched ? accept(keepUnnamed(value, before, patch)) : takeNulls(value, before);
   if (!taken.ok) return taken;
   const { document, sealed } = taken.value;

@@ -84,7 +84,11 @@ t.test('what a patch does not name stays, also where it would not be permitted a
     const stored = serviceDocumentOf({ ...PLAIN, category: 'developer', check });
     return readServiceDocument(mergePatch(stored, patch), PUBLIC_ONLY, LIMITS, { before: check, patch });
   };
-  t.match(change(before, { paused: true }), { value: { paused: true, check: before } });
+  for (const check of [before, { ...before, settings: { port: 0 }, intervalMs: 1, sealed: { token: 'x' } }])
+    t.strictSame(change(check, { paused: true, note: 'x' }), {
+      ok: true,
+      value: { ...PLAIN, paused: true, note: 'x', check },
+    });
   t.match(change(before, { check: { settings: { port: 25 } } }), {
     refusals: [{ field: 'check.settings.port' }],
   });
