@@ -183,9 +183,12 @@ function addServices(program: Command): void {
       new Option('--format <format>', 'form of the file').choices(['csv', 'yaml', 'json']).default('csv'),
     )
     .action(act(async () => (await import('./service-commands.ts')).exportAll));
-  addJson(services, 'verify', 'check every catalogue service once and list those that need attention').action(
+  addJson(services, 'verify', 'check the services and status pages of the catalogue once').action(
     act(async () => (await import('./verify.ts')).verifyCatalogue),
   );
+  const feeds = program.command('feeds').description("vendors' status pages");
+  const probe = addJson(feeds, 'probe', 'show what a status page is made with, and what it says');
+  probe.argument('<url>').action(act(async () => (await import('./feeds.ts')).probeFeed));
 }
 
 function addPages(program: Command): void {

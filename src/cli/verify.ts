@@ -1,10 +1,14 @@
-/** `upbeat services verify`: checks every catalogue service once, and prints those that need attention. */
+/** `upbeat services verify`: checks every catalogue service and reads every status page once, and prints what needs attention. */
 
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { describeCause } from '../domain/failure.ts';
+import { feedOf } from '../feeds/feed-kind.ts';
+import { catalogueLine, type FinderParts, findFeed, readFeed } from '../feeds/find-feed.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
+import type { NewService } from '../store/ports/services.ts';
 import { CommandError, type CommonOptions } from './command.ts';
+import { isMoved, openFinder } from './feeds.ts';
 import { readConfig } from './open-stores.ts';
 import { printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
@@ -28,33 +32,72 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
   }
   const prober = openProber(config, CONCURRENCY);
   const rows: OutputRow[] = [];
-  const progress = startProgress(services.length, 'services', systemClock);
-  let next = 0;
+  const finder = openFinder(config);
+  const pages = onePerPage(services);
+  const progress = startProgress(services.length + pages.length, 'services and pages', systemClock);
   let done = 0;
-  const work = async (slot: number) => {
-    for (let service = services[next++]; service !== undefined; service = services[next++]) {
-      const { attempt, verdict } = await checkOnce(prober, config, service, slot);
-      done++;
-      progress.note(done);
-      const advice = adviceFor(verdict, attempt.statusCode, attempt.blocked);
-      if (advice === null) continue;
-      const address = service.check.url ?? `https://${service.domain}/`;
-      rows.push({
-        slug: service.slug,
-        address,
-        status: verdict,
-        code: attempt.statusCode,
-        problem: attempt.failure === null ? null : describeCause(attempt.failure),
-        advice,
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, (_, slot) => work(slot)));
+  await eachOf(services, async (service, slot) => {
+    const { attempt, verdict } = await checkOnce(prober, config, service, slot);
+    progress.note(++done);
+    const advice = adviceFor(verdict, attempt.statusCode, attempt.blocked);
+    if (advice === null) return;
+    rows.push({
+      slug: service.slug,
+      address: service.check.url ?? `https://${service.domain}/`,
+      status: verdict,
+      code: attempt.statusCode,
+      problem: attempt.failure === null ? null : describeCause(attempt.failure),
+      advice,
+    });
+  });
+  await eachOf(pages, async (service) => {
+    rows.push(...(await verifyPage(service, finder.parts)));
+    progress.note(++done);
+  });
   await prober.close();
+  finder.close();
   progress.end();
   rows.sort((a, b) => (String(a.slug) < String(b.slug) ? -1 : 1));
-  printRows(rows, json, `All ${services.length} services answer as they should.`);
+  printRows(
+    rows,
+    json,
+    `All ${services.length} services and ${pages.length} status pages answer as they should.`,
+  );
   if (rows.some(({ status }) => status === 'down')) process.exitCode = 1;
+}
+
+/** Runs `work` for each item, for 32 at a time. */
+async function eachOf<T>(items: readonly T[], work: (item: T, slot: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const run = async (slot: number) => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item, slot);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, (_, slot) => run(slot)));
+}
+
+type PageOwner = NewService & { readonly statusPage: NonNullable<NewService['statusPage']> };
+
+/** The first service of each status page. */
+function onePerPage(services: readonly NewService[]): PageOwner[] {
+  const owners = services.filter((service): service is PageOwner => service.statusPage != null);
+  const byPage = Map.groupBy(owners, ({ statusPage }) => feedOf(statusPage)?.id ?? statusPage.url);
+  return [...byPage.values()].flatMap(([first]) => first ?? []);
+}
+
+/** A row for a page that has moved, cannot be read, or is of another kind, with its line in the catalogue; none: it is as it should be. */
+async function verifyPage({ slug, statusPage }: PageOwner, parts: FinderParts): Promise<OutputRow[]> {
+  const { url, kind, feedUrl } = statusPage;
+  const problem = kind === 'custom' ? null : (await readFeed(kind, { pageUrl: url, feedUrl }, parts)).problem;
+  const row = { slug, address: url, status: 'page', code: null };
+  if (kind !== 'custom' && problem === null) return [];
+  const found = await findFeed(url, parts);
+  const moved = isMoved(url, found.url) ? `it has moved to ${found.url}` : null;
+  if (found.feed === null)
+    return problem === null && moved === null
+      ? []
+      : [{ ...row, problem: problem ?? moved, advice: 'look for its feed, or set kind: custom' }];
+  const isOther = found.feed.kind !== kind ? `it is of kind ${found.feed.kind}` : null;
+  return [{ ...row, problem: isOther ?? moved ?? problem, advice: catalogueLine(found.feed) }];
 }
 
 /** What to do; null: nothing. */

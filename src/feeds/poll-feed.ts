@@ -22,7 +22,7 @@ const ACCEPT =
 export type PollOutcome = Awaited<ReturnType<typeof pollFeed>>;
 
 /** The parts that a poll uses. */
-interface PollParts {
+export interface PollParts {
   readonly outbound: Pick<Outbound, 'request'>;
   readonly policy: AddressPolicy;
   /**
