@@ -300,7 +300,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** What a check has chosen, without its other members. */
-export function choiceOf(check: ChoiceValues): CheckChoice {
+function choiceOf(check: ChoiceValues): CheckChoice {
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, regions } = check;
   return {
     ...(intervalMs === undefined ? {} : { intervalMs }),

@@ -7,7 +7,7 @@ import type { Deadline } from './deadline.ts';
 import { type Fault, isOwnCode, responseFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
 
 /** Maximum number of bytes that a server may send in a conversation. */
-export const MAX_DIALOGUE_BYTES = 262_144;
+const MAX_DIALOGUE_BYTES = 262_144;
 /** Size of the first buffer; it doubles when it is full. */
 const FIRST_BUFFER_BYTES = 4_096;
 /** Time for the last words to leave, milliseconds. */

@@ -73,10 +73,3 @@ export async function attempt<T>(change: () => Promise<T>, field: string | null 
 
 /** How often a change is computed again because another writer was faster. */
 export const MAX_TRIES = 5;
-
-/** The outcome with refusals of that code at a field. */
-export function atField<T>(outcome: Outcome<T>, code: Refusal['code'], field: string): Outcome<T> {
-  if (outcome.ok) return outcome;
-  const refusals = outcome.refusals.map((one) => (one.refusal.code === code ? { ...one, field } : one));
-  return { ok: false, refusals };
-}

@@ -9,7 +9,7 @@ import { accept, type FieldRefusal, type Outcome } from './change.ts';
 import { isObject } from './merge-patch.ts';
 
 /** Formats of members that are text: what each accepts, and an example for messages. */
-export const DOCUMENT_FORMATS = {
+const DOCUMENT_FORMATS = {
   'plain-text': {
     accepts: (text: string) => findForbidden(text, { lines: true }) === null,
     example: 'text without control characters',
