@@ -5,7 +5,7 @@
 import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
 import { receiveRecheckRequests } from '../cluster/recheck-requests.ts';
 import { ResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
-import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
+import { type HeldShard, ShardHolder } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
 import { holdersOf, regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
@@ -80,7 +80,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   const lastChange = await registry.lastChange();
   const services = createShardServices({ registry, region, fleet, station, clock, log });
   const unwatchChanges = registry.watchChanges(lastChange, services.applyChange);
-  const holder = holdShards({
+  const holder = new ShardHolder({
     ...redis,
     region,
     node: name,
@@ -101,7 +101,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   return {
     fleet,
     prober: station.prober,
-    shardProblem: holder.problem,
+    shardProblem: () => holder.problem(),
     results: () => sender.stats(),
     async stop() {
       stopReceiving();

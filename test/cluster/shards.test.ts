@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createRecheckSender, receiveRecheckRequests } from '../../src/cluster/recheck-requests.ts';
-import { type HeldShard, holdShards } from '../../src/cluster/shards/hold-shards.ts';
+import { type HeldShard, ShardHolder } from '../../src/cluster/shards/hold-shards.ts';
 import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
@@ -51,7 +51,7 @@ function createWorldOver(t: Test, url: string) {
     nodes.add(name);
     const permit = createStartPermit();
     const lost: HeldShard[] = [];
-    const holder = holdShards({
+    const holder = new ShardHolder({
       ...common,
       region: 'eu',
       node: name,
@@ -67,7 +67,7 @@ function createWorldOver(t: Test, url: string) {
     return {
       held: () => holder.held().map(({ shard }) => shard),
       lost,
-      problem: holder.problem,
+      problem: () => holder.problem(),
       mayStart: readStartPermit(permit.shared),
       /** No check may start until the next renewal. */
       forbid: permit.revoke,

@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { NodeState } from '../../domain/node.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import type { ShardFence } from '../../domain/shard.ts';
 import type { StartPermit } from '../../engine/start-permit.ts';
 import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
-import { isFullRedis, runScript } from '../../store/status/redis-client.ts';
+import { isFullRedis, type RedisClient, runScript } from '../../store/status/redis-client.ts';
 import { createShardBalance } from './shard-balance.ts';
 import {
   connectQueues,
@@ -57,15 +57,6 @@ export interface HoldShardsOptions {
   readonly lockMs?: number;
 }
 
-/** The holder of the shards of a node. */
-export interface ShardHolder {
-  held(): readonly HeldShard[];
-  /** Why the claims cannot be renewed, so that checks stop, one line; null: they are renewed. */
-  problem(): string | null;
-  /** Releases all shards. The caller must have stopped its checks. */
-  stop(): Promise<void>;
-}
-
 const PERIOD_MS = 1_000;
 const LOCK_MS = 6_000;
 /** Safety margin, since clocks may differ in rate: a node stops checking this much earlier. */
@@ -81,49 +72,154 @@ interface Claim extends HeldShard {
   readonly token: string;
 }
 
-/** Starts claiming shards. */
-export function holdShards(options: HoldShardsOptions): ShardHolder {
-  const { region, node, holders, permit, clock, log, onGain, onLoss } = options;
-  const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
-  const { client, requireMaster, reconnect, noteFailure, options: shared } = connectQueues(options.address);
-  const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
+/** The shards that this node holds. A new holder starts claiming. */
+export class ShardHolder {
+  readonly #region: string;
+  readonly #permit: StartPermit;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #onGain: (gained: readonly HeldShard[]) => void;
+  readonly #onLoss: (lost: readonly HeldShard[]) => Promise<void> | void;
+  readonly #nowNs: () => bigint;
+  readonly #lockMs: number;
+  readonly #client: RedisClient;
+  readonly #queues: ReturnType<typeof connectQueues>;
+  readonly #node: string;
+  readonly #holders: HoldShardsOptions['holders'];
+  readonly #balance: ReturnType<typeof createShardBalance>;
+  readonly #queue;
   // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop
   // would not notice that its share has grown before one of its jobs ends, and does not report when it last renewed
   // them.
-  const worker = new Worker<ShardData, void, 'shard'>(region, null, {
-    ...shared,
-    name: node,
-    lockDuration: lockMs,
-    stalledInterval: EXPIRY_PERIOD_MS,
-    maxStalledCount: Number.MAX_SAFE_INTEGER,
-  });
-  queue.on('error', () => {});
-  worker.on('error', () => {});
-  const claims = new Map<number, Claim>();
-  const balance = createShardBalance(clock);
-  const permitNs = BigInt(Math.round((lockMs - LOCK_MARGIN_MS) * NS_PER_MS));
-  let problem: string | null = null;
-  let isFirst = true;
-  let stopped = false;
+  readonly #worker;
+  readonly #claims = new Map<number, Claim>();
+  readonly #permitNs: bigint;
+  #problem: string | null = null;
+  #isFirst = true;
+  #stopped = false;
+  readonly #loop: ReturnType<typeof createCoalescingLoop>;
+  readonly #cancel: Cancel;
+
+  constructor(options: HoldShardsOptions) {
+    const { region, node, clock } = options;
+    this.#region = region;
+    this.#permit = options.permit;
+    this.#clock = clock;
+    this.#log = options.log;
+    this.#onGain = options.onGain;
+    this.#onLoss = options.onLoss;
+    const { lockMs = LOCK_MS } = options;
+    this.#nowNs = options.nowNs ?? process.hrtime.bigint;
+    this.#lockMs = lockMs;
+    this.#queues = connectQueues(options.address);
+    const { client, options: shared } = this.#queues;
+    this.#client = client;
+    this.#node = node;
+    this.#holders = options.holders;
+    this.#balance = createShardBalance(clock);
+    this.#queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
+    this.#worker = new Worker<ShardData, void, 'shard'>(region, null, {
+      ...shared,
+      name: node,
+      lockDuration: lockMs,
+      stalledInterval: EXPIRY_PERIOD_MS,
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+    });
+    this.#queue.on('error', () => {});
+    this.#worker.on('error', () => {});
+    this.#permitNs = BigInt(Math.round((lockMs - LOCK_MARGIN_MS) * NS_PER_MS));
+    this.#loop = createCoalescingLoop(() => this.#share());
+    client.on('ready', () => this.#turn());
+    this.#cancel = clock.every(PERIOD_MS, () => this.#turn());
+    this.#turn();
+  }
+
+  held(): readonly HeldShard[] {
+    return [...this.#claims.values()].map(toHeld);
+  }
+
+  /** Why the claims cannot be renewed, so that checks stop, one line; null: they are renewed. */
+  problem(): string | null {
+    return this.#problem === null ? null : `shards cannot be renewed: ${this.#problem}`;
+  }
+
+  /** Releases all shards. The caller must have stopped its checks. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    this.#permit.revoke();
+    await this.#loop.idle();
+    const all = [...this.#claims.values()];
+    this.#claims.clear();
+    if (this.#client.status === 'ready')
+      await Promise.allSettled(all.map(({ job, token }) => job.moveToWait(token)));
+    await Promise.allSettled([this.#worker.close(true), this.#queue.close()]);
+    this.#client.disconnect();
+  }
+
+  /** Renews the claims, and claims or hands back as many as the share of this node has changed by. */
+  async #share(): Promise<void> {
+    try {
+      await this.#queues.requireMaster();
+      await this.#renew();
+      // After a fault, the worker would look for expired locks only seconds later.
+      if (this.#isFirst || this.#problem !== null) await this.#worker.startStalledCheckTimer();
+      this.#isFirst = false;
+      const { waiting = 0 } = await this.#queue.getJobCounts('waiting');
+      if (this.#stopped) return;
+      const among = this.#holders();
+      const own = among.find(({ name }) => name === this.#node);
+      const isHolder = own !== undefined;
+      const { reachesRegistry = false } = own ?? {};
+      const move = this.#balance({
+        held: this.#claims.size,
+        nodes: among.length,
+        isHolder,
+        reachesRegistry,
+        waiting,
+      });
+      if (move.handBack > 0 && !isHolder)
+        this.#log.warn(
+          { region: this.#region },
+          'this node is offline or does not reach the registry; its shards go to the other nodes',
+        );
+      if (move.handBack > 0) await this.#handBack(this.#mixed().slice(-move.handBack));
+      else if (move.claim > 0) await this.#claim(move.claim);
+      this.#problem = null;
+    } catch (error) {
+      // Nothing can be claimed, by this node or another one, and what it holds was renewed.
+      if (isFullRedis(error) && this.#claims.size > 0) return;
+      const message = messageOf(error);
+      if (this.#problem === null && !this.#stopped)
+        this.#log.warn(
+          { region: this.#region, problem: message },
+          'shards cannot be renewed; checks stop until they are',
+        );
+      this.#problem = message;
+      this.#queues.noteFailure(error);
+    }
+  }
 
   /** Renews all claims and drops those that were lost. Rejects while Redis is full, after it has renewed them. */
-  async function renew(): Promise<void> {
-    const all = [...claims.values()];
+  async #renew(): Promise<void> {
+    const all = [...this.#claims.values()];
     if (all.length === 0) return;
-    const askedNs = nowNs();
+    const askedNs = this.#nowNs();
     const tokens = all.map(({ token }) => token);
     try {
       const ids = all.map(({ shard }) => jobIdOf(shard));
-      const failed = new Set(await worker.extendJobLocks(ids, tokens, lockMs));
-      noteRenewal(
+      const failed = new Set(await this.#worker.extendJobLocks(ids, tokens, this.#lockMs));
+      this.#noteRenewal(
         all.filter(({ shard }) => failed.has(jobIdOf(shard))),
         askedNs,
       );
     } catch (error) {
       if (!isFullRedis(error)) throw error;
-      const locks = all.map(({ shard }) => queue.toKey(`${jobIdOf(shard)}:lock`));
-      const lost = new Set((await runScript(client, RENEW_IN_PLACE, locks, [lockMs, ...tokens])) as number[]);
-      noteRenewal(
+      const locks = all.map(({ shard }) => this.#queue.toKey(`${jobIdOf(shard)}:lock`));
+      const lost = new Set(
+        (await runScript(this.#client, RENEW_IN_PLACE, locks, [this.#lockMs, ...tokens])) as number[],
+      );
+      this.#noteRenewal(
         all.filter((_, at) => lost.has(at)),
         askedNs,
       );
@@ -131,113 +227,68 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
     }
   }
 
-  function noteRenewal(lost: readonly Claim[], askedNs: bigint): void {
+  #noteRenewal(lost: readonly Claim[], askedNs: bigint): void {
     // After a loss, only the next renewal extends the permit. By then the threads know which services they must not
     // check.
     if (lost.length === 0) {
-      permit.set(askedNs + permitNs);
+      this.#permit.set(askedNs + this.#permitNs);
       return;
     }
-    log.warn({ region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
-    forget(lost);
-    if (claims.size === 0) permit.revoke();
-    void onLoss(lost.map(toHeld));
+    this.#log.warn({ region: this.#region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
+    this.#forget(lost);
+    if (this.#claims.size === 0) this.#permit.revoke();
+    void this.#onLoss(lost.map(toHeld));
   }
 
-  function forget(gone: readonly Claim[]): void {
-    for (const { shard, token } of gone) if (claims.get(shard)?.token === token) claims.delete(shard);
+  #forget(gone: readonly Claim[]): void {
+    for (const { shard, token } of gone)
+      if (this.#claims.get(shard)?.token === token) this.#claims.delete(shard);
   }
 
-  async function claim(limit: number): Promise<void> {
+  async #claim(limit: number): Promise<void> {
     const gained: Claim[] = [];
     try {
-      while (gained.length < limit && !stopped) {
+      while (gained.length < limit && !this.#stopped) {
         const token = randomUUID();
-        const job: ShardJob | undefined = await worker.getNextJob(token, { block: false });
+        const job: ShardJob | undefined = await this.#worker.getNextJob(token, { block: false });
         if (job === undefined) break;
         gained.push({ shard: job.data.shard, fence: fenceOf(job), job, token });
       }
     } finally {
       if (gained.length > 0) {
-        for (const one of gained) claims.set(one.shard, one);
-        log.info({ region, shards: gained.length, held: claims.size }, 'shards were claimed');
-        onGain(gained.map(toHeld));
+        for (const one of gained) this.#claims.set(one.shard, one);
+        this.#log.info(
+          { region: this.#region, shards: gained.length, held: this.#claims.size },
+          'shards were claimed',
+        );
+        this.#onGain(gained.map(toHeld));
       }
     }
   }
 
   /** The claims in an order in which any subset mixes shards with small and large numbers. */
-  function mixed(): Claim[] {
-    return MIXED_SHARDS.flatMap((shard) => claims.get(shard) ?? []);
+  #mixed(): Claim[] {
+    return MIXED_SHARDS.flatMap((shard) => this.#claims.get(shard) ?? []);
   }
 
-  async function handBack(given: readonly Claim[]): Promise<void> {
+  async #handBack(given: readonly Claim[]): Promise<void> {
     if (given.length === 0) return;
-    forget(given);
-    if (claims.size === 0) permit.revoke();
-    const leaving = Promise.resolve(onLoss(given.map(toHeld)));
-    await Promise.race([leaving, new Promise<void>((done) => clock.after(LEAVE_TIMEOUT_MS, done))]);
+    this.#forget(given);
+    if (this.#claims.size === 0) this.#permit.revoke();
+    const leaving = Promise.resolve(this.#onLoss(given.map(toHeld)));
+    await Promise.race([leaving, new Promise<void>((done) => this.#clock.after(LEAVE_TIMEOUT_MS, done))]);
     // A shard that cannot be released now expires.
     await Promise.allSettled(given.map(({ job, token }) => job.moveToWait(token)));
-    log.info({ region, shards: given.length, held: claims.size }, 'shards were handed back');
+    this.#log.info(
+      { region: this.#region, shards: given.length, held: this.#claims.size },
+      'shards were handed back',
+    );
   }
 
-  const loop = createCoalescingLoop(async () => {
-    try {
-      await requireMaster();
-      await renew();
-      // After a fault, the worker would look for expired locks only seconds later.
-      if (isFirst || problem !== null) await worker.startStalledCheckTimer();
-      isFirst = false;
-      const { waiting = 0 } = await queue.getJobCounts('waiting');
-      if (stopped) return;
-      const among = holders();
-      const own = among.find(({ name }) => name === node);
-      const isHolder = own !== undefined;
-      const { reachesRegistry = false } = own ?? {};
-      const move = balance({ held: claims.size, nodes: among.length, isHolder, reachesRegistry, waiting });
-      if (move.handBack > 0 && !isHolder)
-        log.warn(
-          { region },
-          'this node is offline or does not reach the registry; its shards go to the other nodes',
-        );
-      if (move.handBack > 0) await handBack(mixed().slice(-move.handBack));
-      else if (move.claim > 0) await claim(move.claim);
-      problem = null;
-    } catch (error) {
-      // Nothing can be claimed, by this node or another one, and what it holds was renewed.
-      if (isFullRedis(error) && claims.size > 0) return;
-      const message = messageOf(error);
-      if (problem === null && !stopped)
-        log.warn({ region, problem: message }, 'shards cannot be renewed; checks stop until they are');
-      problem = message;
-      noteFailure(error);
-    }
-  });
-  const turn = () => {
-    reconnect();
-    if (!loop.isRunning && client.status === 'ready') void loop.run();
-  };
-  client.on('ready', turn);
-  const cancel = clock.every(PERIOD_MS, turn);
-  turn();
-
-  return {
-    held: () => [...claims.values()].map(toHeld),
-    problem: () => (problem === null ? null : `shards cannot be renewed: ${problem}`),
-    async stop() {
-      stopped = true;
-      cancel();
-      permit.revoke();
-      await loop.idle();
-      const all = [...claims.values()];
-      claims.clear();
-      if (client.status === 'ready')
-        await Promise.allSettled(all.map(({ job, token }) => job.moveToWait(token)));
-      await Promise.allSettled([worker.close(true), queue.close()]);
-      client.disconnect();
-    },
-  };
+  #turn() {
+    this.#queues.reconnect();
+    if (!this.#loop.isRunning && this.#client.status === 'ready') void this.#loop.run();
+  }
 }
 
 function toHeld({ shard, fence }: Claim): HeldShard {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/clock.ts';
 import { ClusterNodes } from '../../../src/cluster/nodes.ts';
 import { ResultSender } from '../../../src/cluster/results/result-sender.ts';
-import { holdShards } from '../../../src/cluster/shards/hold-shards.ts';
+import { ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
 import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
 import type { RuledResult } from '../../../src/domain/result.ts';
 import { SHARDS } from '../../../src/domain/shard.ts';
@@ -68,7 +68,7 @@ const registry = await openRegistryInProcess({ ...common, dataDir: '/nonexistent
 const sender = new ResultSender({ ...redis, node: name, region, clockOffsetMs: cluster.clockOffsetMs });
 const claimed = Promise.withResolvers<readonly number[]>();
 const shards: number[] = [];
-holdShards({
+new ShardHolder({
   ...redis,
   region,
   node: name,
