@@ -4,7 +4,6 @@
  */
 import { parseArgs } from 'node:util';
 import { endByError } from './cli/command.ts';
-import { boundHeapGrowth, collectStart } from './cli/heap-growth.ts';
 import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -21,6 +20,7 @@ import { createReload } from './main/reload.ts';
 import { RoleChanges } from './main/start-role.ts';
 import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
 import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
+import { boundHeapGrowth, collectStart } from './thread/v8-options.ts';
 import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
@@ -96,7 +96,7 @@ export async function startProgram(
 
   const port = await site.listen();
   collectStart();
-  boundHeapGrowth();
+  boundHeapGrowth(process.env.NODE_OPTIONS);
   await changes.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   const isWithoutProviders = role.current.name === 'monitor' && config.auth.providers.length === 0;
   const firstLink =

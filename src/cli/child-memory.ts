@@ -4,32 +4,12 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { SMALL_HEAPS, USUAL_HEAPS } from '../thread/v8-options.ts';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
 export const SMALL_BYTES = 1_073_741_824;
 /** A fleet of so many services, with so many checks a second at the usual interval, does as well with small heaps. */
 const SMALL_FLEET = { services: 5_000, checksPerSecond: 100 };
-/**
- * Each of six threads has a young generation of three such spaces. Old generations are compacted at every collection, and
- * grow by a tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it
- * is called; only what runs often is compiled to machine code. One helper thread of V8 compiles and collects instead of
- * four, each with memory of its own.
- */
-const SMALL_HEAPS = [
-  '--max-semi-space-size=1',
-  '--optimize-for-size',
-  '--heap-growing-percent=10',
-  '--bytecode-old-age=2',
-  '--no-sparkplug',
-  '--v8-pool-size=1',
-];
-/**
- * V8 takes spaces of 64 MiB where the machine has much memory, and each thread that loads a large fleet keeps two of them.
- * With 16 MiB the same objects survive the load of a fleet, in more collections. V8 would also allocate objects of kinds that often
- * survive a young collection, such as parts of a socket, in the old generation. There each of them keeps what it references alive: at 1,000
- * checks a second, 0.95 MB survived each collection instead of 0.35 MB.
- */
-const USUAL_HEAPS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
 const SHARED_AUTHORITIES = '--use-system-ca';
 /** By default the allocator has several heaps per processor, which do not share freed memory. */

@@ -5,12 +5,8 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
-import {
-  SMALL_YOUNG_MB,
-  type SupervisedThread,
-  superviseThread,
-  type ThreadPolicy,
-} from '../thread/supervised-thread.ts';
+import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
+import { SMALL_YOUNG_MB } from '../thread/v8-options.ts';
 import type { Feed } from './feed-kind.ts';
 import type { FeedEvent, PollerSettings } from './poller.ts';
 

@@ -2,7 +2,8 @@
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { BadgePicture, ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
-import { ON_DEMAND, SMALL_YOUNG_MB, superviseThread } from '../thread/supervised-thread.ts';
+import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
+import { SMALL_YOUNG_MB } from '../thread/v8-options.ts';
 
 /** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
 type RenderMethods = {

@@ -73,12 +73,6 @@ export interface SupervisedThread<M extends Methods> {
   stop(): Promise<void>;
 }
 
-/**
- * Limit of the young generation of a thread that does little at a time, MB. It is collected more often and
- * holds less garbage, which a thread with much to do would pay for with CPU time.
- */
-export const SMALL_YOUNG_MB = 6;
-
 /** Time for a thread to end, milliseconds. */
 const SHUTDOWN_MS = 5_000;
 

@@ -9,7 +9,7 @@ import { timingOf } from '../../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
-import { SMALL_YOUNG_MB } from '../../thread/supervised-thread.ts';
+import { SMALL_YOUNG_MB } from '../../thread/v8-options.ts';
 import { dueAfterCheck, shiftOf } from '../host/phase.ts';
 import {
   type BrokenAttempt,

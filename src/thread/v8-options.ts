@@ -1,6 +1,34 @@
-/** Bounds the garbage that the heaps of the program hold while it serves. */
+/** The options of V8 that the program runs with, and the garbage that its heaps hold while it serves. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+
+/**
+ * Each of six threads has a young generation of three such spaces. Old generations are compacted at every collection, and
+ * grow by a tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it
+ * is called; only what runs often is compiled to machine code. One helper thread of V8 compiles and collects instead of
+ * four, each with memory of its own. With 1,200 services the program held 179 MB instead of 206 MB 90 s after a start, and its start
+ * and these seconds took 9 % more CPU time (2026-11-28, 2 cores, beside other work); each option alone is within the noise of 10 MB.
+ */
+export const SMALL_HEAPS = [
+  '--max-semi-space-size=1',
+  '--optimize-for-size',
+  '--heap-growing-percent=10',
+  '--bytecode-old-age=2',
+  '--no-sparkplug',
+  '--v8-pool-size=1',
+];
+/**
+ * V8 takes spaces of 64 MiB where the machine has much memory, and each thread that loads a large fleet keeps two of them.
+ * With 16 MiB the same objects survive the load of a fleet, in more collections. V8 would also allocate objects of kinds that often
+ * survive a young collection, such as parts of a socket, in the old generation. There each of them keeps what it references alive: at 1,000
+ * checks a second, 0.95 MB survived each collection instead of 0.35 MB.
+ */
+export const USUAL_HEAPS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
+/**
+ * Limit of the young generation of a thread that does little at a time, MB. It is collected more often and
+ * holds less garbage, which a thread with much to do would pay for with CPU time.
+ */
+export const SMALL_YOUNG_MB = 6;
 
 /** A heap grows by this part of what lives in it before the next full collection, percent. V8 lets it grow by up to 300 %. */
 const GROWTH_PERCENT = 50;
@@ -30,12 +58,8 @@ export function planHeapGrowth(
  * early collections find nothing. Under overload, what waits for clients outlives the young generation, so that old generations would
  * otherwise grow to several times of what they need.
  */
-export function boundHeapGrowth(): void {
-  const option = planHeapGrowth(
-    getHeapStatistics().used_heap_size,
-    process.execArgv,
-    process.env.NODE_OPTIONS,
-  );
+export function boundHeapGrowth(nodeOptions?: string): void {
+  const option = planHeapGrowth(getHeapStatistics().used_heap_size, process.execArgv, nodeOptions);
   if (option !== null) setFlagsFromString(option);
 }
 

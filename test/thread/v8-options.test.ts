@@ -1,7 +1,7 @@
 /** The bound on the garbage of heaps, which gives way to what was set before. */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { planHeapGrowth } from '../../src/cli/heap-growth.ts';
+import { planHeapGrowth } from '../../src/thread/v8-options.ts';
 
 const MB = 1_048_576;
 
@@ -19,7 +19,7 @@ t.test('heaps grow by half, unless a small memory or the operator has set a boun
 /** Megabytes in use in a process of its own before and after {@link collectStart}, with garbage of so many megabytes. */
 function collectIn(garbageMb: number): { readonly before: number; readonly after: number } {
   const script = `
-    import { collectStart } from ${JSON.stringify(new URL('../../src/cli/heap-growth.ts', import.meta.url).href)};
+    import { collectStart } from ${JSON.stringify(new URL('../../src/thread/v8-options.ts', import.meta.url).href)};
     let lists = Array.from({ length: ${garbageMb} }, () => new Array(131_072).fill(0.5));
     const used = () => Math.round(process.memoryUsage().heapUsed / 1_048_576);
     lists.length = 0;
