@@ -47,7 +47,7 @@ export function alertRoutes({ context }: AlertSources): Route[] {
       path: '/api/v1/alerts',
       id: 'listAlerts',
       tag: 'Alerts',
-      summary: 'The open alerts of the account',
+      summary: 'List open alerts',
       description: 'Those that a channel was told of and that are not over.',
       name: 'AlertList',
       member: 'alerts',
@@ -62,7 +62,7 @@ export function alertRoutes({ context }: AlertSources): Route[] {
       path: '/api/v1/alerts/:thread/acknowledge',
       id: 'acknowledgeAlert',
       tag: 'Alerts',
-      summary: 'Acknowledges an alert',
+      summary: 'Acknowledge an alert',
       description:
         'The channels are told once, and reminders end until something changes. Doing it again changes nothing.',
       parameters: [THREAD],

@@ -145,7 +145,7 @@ export function applyRoute({ directory, context }: ApplySources): Route {
     method: 'POST',
     id: 'applyDocument',
     tag: 'Services',
-    summary: 'Applies a document of services, status pages, channels, rules and maintenance',
+    summary: 'Apply a document of services, status pages, channels, rules and maintenance',
     description:
       'Gives the account of the key the services, status pages, channels, rules and maintenance of the document, and returns what was changed. A service is found by its domain, a page by its slug, a channel or rule by its name, a maintenance by its title; an absent member has its default, and an absent secret of a channel stays, as any secret does that is null. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
     parameters: [...queryParameters(QUERY), IDEMPOTENCY_KEY],

@@ -163,7 +163,7 @@ function describeEvents(): OpenApiOperation {
     operationId: 'streamEvents',
     tags: ['Events'],
     security: OPEN_TO_ALL,
-    summary: 'Changes of status as they happen',
+    summary: 'Stream changes of status',
     description:
       'Server-Sent Events named "status", resumable by their id. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" tells that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
     parameters,

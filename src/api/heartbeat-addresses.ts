@@ -169,12 +169,12 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
   return [
     route('/beat/:secret', {
       name: 'beat',
-      summary: 'Sends a heartbeat to the address of a service',
+      summary: 'Send a heartbeat to the address of a service',
       query: OF_HEARTBEATS,
     }),
     route('/beat/:secret/:signal', {
       name: 'signal',
-      summary: 'Reports the start, the failure or the exit code of a run, or sends a log',
+      summary: 'Report the start, the failure or the exit code of a run, or send a log',
       parameter: SIGNAL,
       query: {},
     }),

@@ -172,7 +172,7 @@ export function heartbeatRoutes(sources: HeartbeatSources): Route[] {
     route('/api/v1/heartbeat/start', 'start', () =>
       postOperation({
         id: 'startRun',
-        summary: 'Reports that a run begins',
+        summary: 'Report that a run begins',
         description:
           'A sign of life that says nothing of the status. The heartbeat or the failure with the same run is answered with its duration.',
         body: StartSchema,
@@ -182,7 +182,7 @@ export function heartbeatRoutes(sources: HeartbeatSources): Route[] {
     route('/api/v1/heartbeat/fail', 'fail', () =>
       postOperation({
         id: 'failRun',
-        summary: 'Reports that a run failed',
+        summary: 'Report that a run failed',
         description: 'The same as a heartbeat whose status is down.',
         body: FailSchema,
         example: { domain: EXAMPLE_DOMAIN, run: 'nightly-7' },
@@ -255,7 +255,7 @@ const EXAMPLE_DOMAIN = 'shop.example.com';
 function describeHeartbeat({ authenticatedPerMinute, silenceMs, domainsPerAccount }: ApiLimits) {
   return postOperation({
     id: 'sendHeartbeat',
-    summary: 'Reports how a service is',
+    summary: 'Report how a service is',
     description: `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account, and ${MAX_REGISTRATIONS_PER_DAY} within a day, those that it removed again included. A domain belongs to the account that registered it first, until another one verifies it. Domains of the public catalogue, and all below them, need verification first (403), also where the catalogue gains them later. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set a period of its own.`,
     body: HeartbeatSchema,
     example: { domain: EXAMPLE_DOMAIN, status: 'ok', checks: { database: { status: 'ok', latency: 12 } } },

@@ -122,7 +122,7 @@ export function historyRoute(sources: HistorySources): Route {
     path: '/api/v1/services/:slug/history',
     id: 'getHistory',
     tag: 'Services',
-    summary: 'The past of a service in equal buckets',
+    summary: 'Get the history of a service',
     description:
       'Percentiles are by nearest rank; in windows of more than 92 days, and beyond the retention of single checks, they come from summaries, within 1 %.',
     query: QUERY,

@@ -93,7 +93,7 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
     path: '/api/v1/services/:slug',
     id: 'getService',
     tag: 'Services',
-    summary: 'One service',
+    summary: 'Get the definition of a service',
     description:
       'As in the list. A key of the account that owns it also gets the definition, without secrets, and how its domain is verified; one without the scope write gets it without the settings and the address of the check. The ETag begins with the revision of the definition.',
     answer: SingleServiceSchema,
@@ -136,7 +136,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       path: '/api/v1/services',
       id: 'createService',
       tag: 'Services',
-      summary: 'Creates a service',
+      summary: 'Create a service',
       description:
         'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once.',
       body: { schema: DefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
@@ -171,7 +171,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       method: 'PATCH',
       id: 'changeService',
       tag: 'Services',
-      summary: 'Changes a service',
+      summary: 'Change a service',
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. The domain cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
@@ -200,7 +200,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       method: 'DELETE',
       id: 'removeService',
       tag: 'Services',
-      summary: 'Removes a service',
+      summary: 'Delete a service',
       description: 'Its history stays, for the case that the account adds its domain again.',
       parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It is removed.' } },
@@ -222,7 +222,7 @@ function verifyRoute(sources: OwnedServiceSources): Route {
     path: '/api/v1/services/:slug/verify',
     id: 'verifyService',
     tag: 'Services',
-    summary: 'Verifies the domain of a service',
+    summary: 'Verify the domain of a service',
     description:
       'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
     parameters: [OWN_SLUG],
@@ -263,7 +263,7 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       path: '/api/v1/services/:slug/address',
       id: 'createHeartbeatAddress',
       tag: 'Heartbeats',
-      summary: 'Gives a service a new heartbeat address',
+      summary: 'Create a heartbeat address',
       description: 'A former address ends. The address is shown only here.',
       parameters: [OWN_SLUG, IF_MATCH],
       answers: {
@@ -289,7 +289,7 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       method: 'DELETE',
       id: 'removeHeartbeatAddress',
       tag: 'Heartbeats',
-      summary: 'Ends the heartbeat address of a service',
+      summary: 'Delete a heartbeat address',
       description: 'Requests to the address get 404 from then on.',
       parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It has no address.' } },

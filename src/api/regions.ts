@@ -28,7 +28,7 @@ export function regionsRoute({ readiness }: RegionSources): Route {
     path: '/api/v1/regions',
     id: 'listRegions',
     tag: 'Regions',
-    summary: 'From where services are checked',
+    summary: 'List regions',
     description:
       'A monitor that consists of one process checks from one region. A region whose last node has ended is no longer listed after a few seconds.',
     answer: RegionsSchema,

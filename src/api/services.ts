@@ -65,7 +65,7 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
     path: PATH,
     id: 'listServices',
     tag: 'Services',
-    summary: 'Services with their current status',
+    summary: 'List services with their status',
     description:
       'In the order of slugs by default; filters are combined, and `total` counts what matches all of them. Pages by cursor neither overlap nor miss a service while services come and go.',
     query: QUERY,
@@ -115,7 +115,7 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
     path: '/api/v1/status/:slug',
     id: 'getStatus',
     tag: 'Services',
-    summary: 'The current status of one service',
+    summary: 'Get the status of a service',
     description:
       'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked. Where more than one region checks, the service is down when the quorum of them has confirmed it; `regions` and `scope` say from where it fails.',
     answer: StatusSchema,

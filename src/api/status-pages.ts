@@ -202,7 +202,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       path: API_PATH,
       id: 'getPage',
       tag: 'Status pages',
-      summary: "A status page of an owner's own",
+      summary: 'Get a status page',
       description:
         'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json. A key of the account that owns it also gets the definition, without its pictures. The ETag begins with the revision.',
       slug: SLUG('The page, in any case.', 'acme'),

@@ -141,7 +141,7 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
     path: '/api/v1/services/:slug/vendor',
     id: 'getVendor',
     tag: 'Incidents',
-    summary: "A vendor's own word, and how long it takes to say it",
+    summary: 'Get what the vendor of a service reports',
     description:
       'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
     answer: VendorSchema,
@@ -182,7 +182,7 @@ export function maintenanceRoute({ directory, registry }: MaintenanceSources): R
     path: PATH,
     id: 'listMaintenance',
     tag: 'Incidents',
-    summary: 'Maintenances that vendors announced, upcoming and running',
+    summary: 'List upcoming and current maintenance',
     description: 'By their start, earliest first, then by id.',
     query: QUERY,
     answer: MaintenancesSchema,

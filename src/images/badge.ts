@@ -181,7 +181,7 @@ function describeBadge(): OpenApiOperation {
     operationId: 'getBadge',
     tags: ['Badges'],
     security: OPEN_TO_ALL,
-    summary: 'A badge of a service: its status, its uptime or its response time',
+    summary: 'Get a badge: status, uptime or response time of a service',
     description:
       'A picture of 280 by 36 pixels, or in the style "compact" 20 pixels high and as wide as its text; a PNG of scale 2 has twice as many pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute. While past checks cannot be read, a badge shows the figure that was read last, with its age, or the status if there is none.',
     parameters: [slug, ...queryParameters(BADGE_QUERY), IF_NONE_MATCH],

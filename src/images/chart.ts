@@ -111,7 +111,7 @@ function describeChart(): OpenApiOperation {
   return {
     ...picture,
     operationId: 'getChart',
-    summary: 'The response times of a service as a picture',
+    summary: 'Get the response times of a service as a picture',
     description:
       'The median as a line, with a band up to the 95th percentile, in steps of UTC; times with failed checks have stripes and a cross. Beside it the name, the status now, the share of good checks in the window, rounded down, and the time of the last check. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute as long as the status is the same.',
     parameters: [slug, ...picture.parameters],

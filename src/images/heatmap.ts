@@ -102,7 +102,7 @@ function describeHeatmap(): OpenApiOperation {
   return {
     ...pictureOperation(QUERY, {}),
     operationId: 'getHeatmap',
-    summary: 'Services by time as a picture',
+    summary: 'Get the heat map of services as a picture',
     description:
       'A row for each service, at most 1,200, by category and then slug; a column for each step. A cell shows the worst of its time: no checks; the 95th percentile within 0.5 s, within 1.5 s or longer; over 5 % of the checks slow; some checks failed; half of them or more. Bad cells have marks beside their colour where there is room, and darken, or brighten in the dark theme, with how bad they are. Services whose domain is not verified are left out. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute.',
   };

@@ -1,5 +1,6 @@
 /** `/docs`: documents the API from the OpenAPI document, with forms to try it. */
 
+import { STATUS_CODES } from 'node:http';
 import { fullName } from '../domain/service.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
@@ -89,6 +90,7 @@ function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimi
     ...describeOperations(document, siteUrl, known),
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
     markCode,
+    reasonOf: (status: string) => STATUS_CODES[Number(status)] ?? '',
     escapeText,
   };
 }

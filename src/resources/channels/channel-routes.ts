@@ -114,21 +114,21 @@ export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
       callbacks,
       says: {
         list: {
-          summary: 'The channels of the account',
+          summary: 'List channels',
           description: 'Where it is told of changes, without secrets.',
         },
         create: {
-          summary: 'Creates a channel',
+          summary: 'Create a channel',
           description: 'The settings are those of its kind. Rules choose what it is told.',
         },
-        get: { summary: 'A channel', description: 'Without its secrets.' },
+        get: { summary: 'Get a channel', description: 'Without its secrets.' },
         change: {
-          summary: 'Changes a channel',
+          summary: 'Change a channel',
           description:
             'By a JSON Merge Patch (RFC 7396) of its definition. Secrets that are not named stay, unless the channel would send them to another server. The kind cannot be changed. An e-mail address that is changed has to be confirmed again.',
         },
         remove: {
-          summary: 'Removes a channel',
+          summary: 'Delete a channel',
           description: 'Its messages are removed, too, and rules tell it nothing more.',
         },
         taken: 'The account has a channel of that name (conflict).',
@@ -146,7 +146,7 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
       path: `${PATH}/:id/test`,
       id: 'testChannel',
       tag: TAG,
-      summary: 'Sends a test to a channel',
+      summary: 'Send a test to a channel',
       description:
         'It waits in the queue of the channel; the list of messages has its outcome, by the thread.',
       parameters: [OWN_ID],
@@ -171,7 +171,7 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
       path: `${PATH}/:id/messages`,
       id: 'listChannelMessages',
       tag: TAG,
-      summary: 'The messages to a channel',
+      summary: 'List messages to a channel',
       description: 'The 50 newest ones with their outcomes.',
       parameters: [OWN_ID],
       answers: {
@@ -196,7 +196,7 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
       path: `${PATH}/:id/messages/:message/replay`,
       id: 'replayChannelMessage',
       tag: TAG,
-      summary: 'Sends a message to a channel again',
+      summary: 'Send a message to a channel again',
       description: 'After those that wait.',
       parameters: [OWN_ID, MESSAGE],
       answers: { 204: { description: 'It is on its way.' } },

@@ -103,29 +103,29 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
       says: {
         list: {
           id: 'listOwnIncidents',
-          summary: 'The incidents that the account has written',
+          summary: 'List incidents of the account',
           description: 'Those that checks and vendors report are not among them.',
         },
         create: {
           id: 'openIncident',
-          summary: 'Writes an incident about services and status pages of the account',
+          summary: 'Create an incident about services and status pages',
           description:
             'It is shown as the word of the owner, beside what checks see, which it does not change.',
         },
         get: {
           id: 'getOwnIncident',
-          summary: 'An incident that the account has written',
+          summary: 'Get an incident of the account',
           description: 'With its updates in Markdown. The ETag begins with the revision.',
         },
         change: {
           id: 'correctIncident',
-          summary: 'Corrects an incident of the account, or adds its post-mortem',
+          summary: 'Correct an incident of the account, or add its post-mortem',
           description:
             'By a JSON Merge Patch (RFC 7396) of title, severity, services, pages and post_mortem, which can be written once it is resolved.',
         },
         remove: {
           id: 'removeIncident',
-          summary: 'Removes an incident that should not have been written',
+          summary: 'Delete an incident that should not have been written',
           description: 'It disappears from all lists. One that is over is resolved by an update instead.',
         },
       },
@@ -139,7 +139,7 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
     path: `${PATH}/:slug/updates`,
     id: 'updateIncident',
     tag: TAG,
-    summary: 'Adds an update to an incident of the account',
+    summary: 'Add an update to an incident of the account',
     description: 'An update can change the status: resolved ends the incident, another one opens it again.',
     parameters: [ID('slug'), IF_MATCH],
     body: {

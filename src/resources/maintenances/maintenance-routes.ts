@@ -94,27 +94,27 @@ export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Ro
       says: {
         list: {
           id: 'listOwnMaintenances',
-          summary: 'The maintenance that the account has announced',
+          summary: 'List maintenance of the account',
           description: 'What is planned or runs for all services, by vendors too, is at /api/v1/maintenance.',
         },
         create: {
           id: 'announceMaintenance',
-          summary: 'Announces maintenance of services and status pages of the account',
+          summary: 'Announce maintenance of services and status pages',
           description:
             'While it runs, alerts are held, and incidents of checks have the severity maintenance. Uptime is shown with and without it.',
         },
         get: {
           id: 'getOwnMaintenance',
-          summary: 'A maintenance that the account has announced',
+          summary: 'Get maintenance of the account',
           description: 'The ETag begins with the revision.',
         },
         change: {
-          summary: 'Changes a maintenance',
+          summary: 'Change maintenance',
           description: 'By a JSON Merge Patch (RFC 7396) of its definition.',
         },
         remove: {
           id: 'withdrawMaintenance',
-          summary: 'Withdraws a maintenance',
+          summary: 'Withdraw maintenance',
           description: 'One that runs ends now; what was is kept.',
           done: 'It is withdrawn.',
         },
@@ -132,7 +132,7 @@ function occurrenceRoute(
     path: `${PATH}/:id/occurrence`,
     id: 'changeOccurrence',
     tag: TAG,
-    summary: 'Ends or extends the occurrence that runs, or skips the next one',
+    summary: 'End or extend the occurrence in progress, or skip the next one',
     description: 'The other occurrences stay as they are.',
     parameters: [ID, IF_MATCH],
     body: {

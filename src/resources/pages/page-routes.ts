@@ -98,21 +98,21 @@ export function ownedPageRoutes({ context }: OwnedPageSources): Route[] {
       isRenamed: false,
       says: {
         list: {
-          summary: 'The status pages of the account',
+          summary: 'List status pages',
           description: 'Their definitions, without pictures.',
         },
         create: {
-          summary: 'Creates a status page',
+          summary: 'Create a status page',
           description:
             'Its groups name services of the account by their domains and public services by their slugs.',
         },
         change: {
-          summary: 'Changes a status page',
+          summary: 'Change a status page',
           description:
             'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, pictures included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
         },
         remove: {
-          summary: 'Removes a status page',
+          summary: 'Delete a status page',
           description: 'Its slug stays reserved for the account.',
         },
         taken: 'The slug is taken (conflict).',
@@ -122,7 +122,7 @@ export function ownedPageRoutes({ context }: OwnedPageSources): Route[] {
       path: '/api/v1/pages/:slug/verify',
       id: 'verifyPageDomain',
       tag: TAG,
-      summary: 'Verifies the domain of a status page',
+      summary: 'Verify the domain of a status page',
       description:
         'Looks for the TXT record and the file, and verifies the domain if one of them has the word. Within a second, the page is at its domain, and its address on this site is redirected. Repeating it changes nothing.',
       parameters: [OWN_SLUG],

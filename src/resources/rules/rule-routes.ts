@@ -52,21 +52,21 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
     }),
     says: {
       list: {
-        summary: 'The rules of the account',
+        summary: 'List rules',
         description: 'Which changes are told to which channels.',
       },
       create: {
-        summary: 'Creates a rule',
+        summary: 'Create a rule',
         description:
           'It names services of the account by their domains, public services by their slugs, and channels by their names.',
       },
-      get: { summary: 'A rule', description: 'Services and channels that are gone are not in it.' },
+      get: { summary: 'Get a rule', description: 'Services and channels that are gone are not in it.' },
       change: {
-        summary: 'Changes a rule',
+        summary: 'Change a rule',
         description:
           'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, and lists are replaced as a whole.',
       },
-      remove: { summary: 'Removes a rule', description: 'What it has told stays open until it is over.' },
+      remove: { summary: 'Delete a rule', description: 'What it has told stays open until it is over.' },
       taken: 'The account has a rule of that name (conflict).',
     },
   });
