@@ -73,7 +73,8 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
     investigating: 'investigando, en investigación, investigación, en curso, abierto',
     trouble: 'interrupción, avería, rendimiento degradado',
     identified: 'identificado, identificada, problema identificado',
-    monitoring: 'monitoreando, monitorizando, supervisando, en observación, en seguimiento, siguiendo',
+    monitoring:
+      'monitoreando, monitorizando, monitoreo, en monitoreo, monitorización, supervisión, supervisando, en observación, en seguimiento, siguiendo',
     resolved:
       'resuelto, resuelta, incidente resuelto, solucionado, solucionada, corregido, restablecido, finalizado, ' +
       'finalizada, cerrado',
@@ -88,7 +89,8 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
     investigating: 'em investigação, investigação, em análise, em andamento, em curso, aberto',
     trouble: 'interrupção, desempenho degradado',
     identified: 'problema identificado, causa identificada',
-    monitoring: 'monitorando, monitorizando, a monitorizar, em monitoramento, em monitorização, observando',
+    monitoring:
+      'monitorando, monitorizando, a monitorizar, monitoramento, em monitoramento, monitorização, em monitorização, observando',
     resolved:
       'resolvido, resolvida, incidente resolvido, corrigido, corrigida, normalizado, normalizada, ' +
       'restabelecido, concluído, concluída, encerrado, encerrada, fechado',
@@ -120,7 +122,7 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
       '已确认, 已定位, 已识别, 已发现, 处理中, 修复中, 正在修复, 恢复中, 已確認, 已定位, 處理中, 修復中, 恢復中',
     monitoring: '监控中, 监测中, 观察中, 持续观察, 監控中, 監測中, 觀察中, 持續觀察',
     resolved:
-      '已恢复, 已解决, 已修复, 恢复正常, 已恢复正常, 恢复, 已结束, 已完成, 完成, 已恢復, 已解決, 已修復, 恢復正常, ' +
+      '已恢复, 已缓解, 已緩解, 已止损, 已解决, 已修复, 恢复正常, 已恢复正常, 恢复, 已结束, 已完成, 完成, 已恢復, 已解決, 已修復, 恢復正常, ' +
       '已恢復正常, 已結束',
     planned: '计划中, 已计划, 待开始, 预定, 计划维护, 計劃中, 預定',
     running: '维护, 维护中, 正在维护, 升级中, 維護, 維護中, 正在維護',

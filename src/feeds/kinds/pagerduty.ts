@@ -20,6 +20,7 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
+import { limitedNames } from '../limited-names.ts';
 import { plainText } from '../plain-text.ts';
 
 /** Of incidents and of their impacts; others are minor. */
@@ -58,10 +59,10 @@ export const pagerduty: FeedKind = {
         name: 'posts',
         url: `${origin}/api/posts?is_featured=true&limit=500`,
         listsOnlyOpen: true,
-        read: (body) =>
-          requireObjects(readJsonObject(body), 'posts').map((post) =>
-            readPost(post, { words, services, origin, pageUrl }),
-          ),
+        read(body) {
+          const page = { words, nameOf: limitedNames(services), origin, pageUrl };
+          return requireObjects(readJsonObject(body), 'posts').map((post) => readPost(post, page));
+        },
       },
     ];
   },
@@ -78,7 +79,7 @@ function namesIn(list: readonly JsonObject[]): Names {
 
 interface Page {
   readonly words: Names;
-  readonly services: Names;
+  readonly nameOf: (id: string) => string;
   readonly origin: string;
   readonly pageUrl: string;
 }
@@ -105,7 +106,7 @@ function readPost(post: JsonObject, page: Page): FeedEntry | null {
       page.pageUrl,
     components: impacts.flatMap((impact) => {
       const id = textAt(impact, 'service_id');
-      return [page.services.get(id) ?? '', id];
+      return [page.nameOf(id), id];
     }),
     updates: updatesOf(timed, statusOf(meaning)),
   };

@@ -22,14 +22,16 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
+import { limitedNames } from '../limited-names.ts';
 import { plainText } from '../plain-text.ts';
 import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Types of incidents, and of services that have one; owners may add others. */
 const SEVERITIES = { minor: 'minor', major: 'major' } as const;
 
-const MAX_AFFECTED = 100;
 const MAX_NAME_LENGTH = 100;
+
+type NameOf = ReturnType<typeof limitedNames>;
 
 /** Reads pages of Statuspal. */
 export const statuspal: FeedKind = {
@@ -43,7 +45,7 @@ export const statuspal: FeedKind = {
         const page = objectAt(top, 'status_page');
         if (textAt(page, 'subdomain') === '') throw new FeedFormatError('the document names no status page');
         const services = servicesIn(requireObjects(top, 'services'));
-        const names = new Map(services.map(({ id, name }) => [id, name]));
+        const names = limitedNames(new Map(services.map(({ id, name }) => [id, name])));
         const { pageUrl } = source;
         const entries = [
           ...requireObjects(top, 'incidents').map((item) => readIncident(item, names, pageUrl)),
@@ -88,11 +90,7 @@ function servicesIn(top: readonly JsonObject[]) {
   return found;
 }
 
-function readIncident(
-  item: JsonObject,
-  names: ReadonlyMap<string, string>,
-  pageUrl: string,
-): FeedIncident | null {
+function readIncident(item: JsonObject, names: NameOf, pageUrl: string): FeedIncident | null {
   const base = readBase(item, names, pageUrl);
   const endsAt = timeAt(item, 'ends_at');
   if (base === null || wordAt(item, 'type') === 'info') return null;
@@ -112,7 +110,7 @@ function readIncident(
 function readMaintenance(
   item: JsonObject,
   state: FeedMaintenance['state'],
-  names: ReadonlyMap<string, string>,
+  names: NameOf,
   pageUrl: string,
 ): FeedMaintenance | null {
   const base = readBase(item, names, pageUrl);
@@ -123,15 +121,15 @@ function readMaintenance(
 }
 
 /** Null: it has no identifier. */
-function readBase(item: JsonObject, names: ReadonlyMap<string, string>, pageUrl: string) {
+function readBase(item: JsonObject, names: NameOf, pageUrl: string) {
   const key = textAt(item, 'id');
   if (key === '') return null;
-  const ids = textListAt(item, 'service_ids').slice(0, MAX_AFFECTED);
+  const ids = textListAt(item, 'service_ids');
   return {
     key,
     title: textAt(item, 'title'),
     sourceUrl: safeLink(member(item, 'url'), pageUrl) ?? pageUrl,
-    components: ids.flatMap((id) => [names.get(id) ?? '', id]),
+    components: ids.flatMap((id) => [names(id), id]),
   };
 }
 

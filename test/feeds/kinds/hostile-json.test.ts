@@ -234,6 +234,61 @@ const HUGE: readonly (readonly [FeedKindName, string, unknown])[] = [
     ],
   ],
   ['salesforce', 'instances', full((key) => ({ key, status: 'MAJOR_INCIDENT' }))],
+  ['microsoft365', 'posts', full((n) => ({ Status: 'x', LastUpdatedTime: TIME, Title: n }))],
+  [
+    'microsoft365',
+    'posts',
+    [{ Status: 'x', LastUpdatedTime: TIME, Title: 't', Message: 'Start time: '.repeat(MOST / 12) }],
+  ],
+  [
+    'azuredevops',
+    'health',
+    {
+      status: { health: 'unhealthy' },
+      services: [
+        { id: 's'.repeat(MOST / 4), geographies: full((id) => ({ id, health: 'degraded' })).slice(0, 9_000) },
+      ],
+    },
+  ],
+  [
+    'meta',
+    'orgs',
+    [{ id: 'a', name: 'n'.repeat(9), services: full((id) => ({ id, status: 'Major outage' })) }],
+  ],
+  ['apple', 'system-status', { services: [{ events: full((n) => ({ messageId: n, message: '<' })) }] }],
+  [
+    'apple',
+    'system-status',
+    { services: [{ events: [{ messageId: 1, affectedServices: full(() => 's') }] }] },
+  ],
+  ['uptimerobot', 'monitors', { data: full((monitorId) => ({ monitorId, statusClass: 'danger' })) }],
+  ['pagerduty', 'posts', { posts: [{ id: 'p', updates: full((id) => ({ id, reported_at: TIME })) }] }],
+  [
+    'statuspal',
+    'summary',
+    {
+      status_page: { subdomain: 's' },
+      services: full((id) => ({ id, name: 'n'.repeat(200), current_incident_type: 'major' })).slice(0, 400),
+      incidents: full((id) => ({ id, service_ids: [1, 2, 3, 4, 5, 6, 7, 8, 9] })).slice(0, 400),
+    },
+  ],
+  [
+    'cstate',
+    'index',
+    {
+      cStateVersion: '6',
+      systems: full((name) => ({ name, unresolvedIssues: [{ filename: 'f' }] })),
+    },
+  ],
+  ['cachet', 'incidents', { data: [{ id: 1, updates: full(() => ({ created_at: TIME, message: '**' })) }] }],
+  ['uptimekuma', 'heartbeats', { heartbeatList: { 1: full(() => ({ status: 0, time: TIME })) } }],
+  [
+    'uptimekuma',
+    'heartbeats',
+    { heartbeatList: Object.fromEntries(full((n) => [[n, [{ status: 0 }]]]).flat()) },
+  ],
+  ['sorry', 'notices', { notices: full((id) => ({ id, type: 'unplanned' })) }],
+  ['upbeat', 'page', { page: { slug: 's' }, incidents: full((id) => ({ id })) }],
 ];
 
 t.test('it ends, and gives back no more than it was given', async (t) => {

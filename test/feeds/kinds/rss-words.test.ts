@@ -29,6 +29,8 @@ t.test('it knows the words of other languages', async (t) => {
     ['Investigando', 'investigating'],
     ['Identificado', 'identified'],
     ['Monitoreando', 'monitoring'],
+    ['Monitoreo', 'monitoring'],
+    ['Monitoramento', 'monitoring'],
     ['Resolvido', 'resolved'],
     ['Em investigação', 'investigating'],
     ['Monitorando', 'monitoring'],
@@ -38,6 +40,8 @@ t.test('it knows the words of other languages', async (t) => {
     ['経過観察中', 'monitoring'],
     ['已恢复', 'resolved'],
     ['已修復', 'resolved'],
+    ['已缓解', 'resolved'],
+    ['未缓解', 'investigating'],
     ['正在调查', 'investigating'],
     ['处理中', 'identified'],
     ['观察中', 'monitoring'],
@@ -90,6 +94,8 @@ t.test('it knows the sentences of other languages', async (t) => {
     ['因已修复的漏洞引发登录服务异常', 'investigating'],
     ['Resolved tickets cannot be closed', 'investigating'],
     ['Gelöste Tickets verschwinden', 'investigating'],
+    ['Panel de monitoreo no carga', 'investigating'],
+    ['Painel de monitoramento indisponível', 'investigating'],
   ] as const)
     t.match(readItems({ ...TODAY, title }), [{ status }], title);
 });
