@@ -277,6 +277,14 @@ const CAUSES = {
   value_unexpected: ({ text }: OfText) => `the query does not return "${text}"`,
   topic_refused: ({ text }: OfText) => `the broker refuses the topic "${text}"`,
   member_not_ready: 'the member is neither primary nor secondary: it starts or recovers',
+  domain_unregistered: 'the registry does not know the domain',
+  domain_expired: 'the registration of the domain has ended',
+  domain_expires_soon: ({ days, minDays }: OfDays) =>
+    `the registration of the domain ends in ${days} days, fewer than ${minDays}`,
+  domain_out_of_use: ({ text }: OfText) => `the registry has taken the domain out of use (${text})`,
+  registration_unknown: ({ error }: OfError) =>
+    `the registry does not say when the registration ends (${error})`,
+  registry_missing: ({ text }: OfText) => `no registry is known for .${text}: name its RDAP server`,
   tls_not_offered: 'the server does not offer TLS',
   record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
   record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,

@@ -20,6 +20,7 @@ export const PROBED_KINDS = [
   'redis',
   'mqtt',
   'mongodb',
+  'domain',
 ] as const;
 
 /** A kind of check. */

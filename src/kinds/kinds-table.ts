@@ -2,6 +2,7 @@
 import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
 import { dnsCheck } from './dns.ts';
+import { domainCheck } from './domain.ts';
 import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
@@ -36,4 +37,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   redis: redisCheck,
   mqtt: mqttCheck,
   mongodb: mongodbCheck,
+  domain: domainCheck,
 };

@@ -73,6 +73,10 @@ export const SETTING_FORMATS = {
     accepts: (text) => isIP(text) !== 0 || (text.includes('.') && isLabels(text)),
     example: 'an address or a host name such as ns1.example.com',
   },
+  'rdap-server': {
+    accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    example: 'an address such as https://rdap.example/',
+  },
   assertion: {
     accepts: (text) => readAssertion(text) !== null,
     example: 'an expectation such as "body contains ok"',

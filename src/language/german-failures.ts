@@ -184,6 +184,15 @@ const CAUSES: TextTable<FailureCauseParams> = {
   value_unexpected: ({ text }) => `die Abfrage ergibt nicht „${text}“`,
   topic_refused: ({ text }) => `der Broker verweigert das Thema „${text}“`,
   member_not_ready: 'das Mitglied ist weder primär noch sekundär: es startet oder wird wiederhergestellt',
+  domain_unregistered: 'die Registrierungsstelle kennt die Domain nicht',
+  domain_expired: 'die Registrierung der Domain ist abgelaufen',
+  domain_expires_soon: ({ days, minDays }) =>
+    `die Registrierung der Domain endet in ${days} Tagen, weniger als ${minDays}`,
+  domain_out_of_use: ({ text }) => `die Registrierungsstelle hat die Domain außer Betrieb genommen (${text})`,
+  registration_unknown: ({ error }) =>
+    `die Registrierungsstelle sagt nicht, wann die Registrierung endet (${error})`,
+  registry_missing: ({ text }) =>
+    `für .${text} ist keine Registrierungsstelle bekannt: nennen Sie ihren RDAP-Server`,
   tls_not_offered: 'der Server bietet kein TLS an',
   record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
   record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,

@@ -528,6 +528,7 @@ function everything() {
     tls: { port: 443, clientCertificate: cert, clientKey: key },
     dns: { record: 'A' },
     icmp: {},
+    domain: { minDays: 30 },
     mongodb: { port: 443 },
     mqtt: { port: 443, username: 'secret-user', password: 'secret-pass', topic: 'a' },
     redis: { port: 443, username: 'secret-user', password: 'secret-pass' },

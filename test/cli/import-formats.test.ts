@@ -259,6 +259,7 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
       },
       conditions: ['[CONNECTED] == true', '[STATUS] == 0'],
     },
+    { name: 'Name', url: 'https://www.example.com/', conditions: ['[DOMAIN_EXPIRATION] > 720h'] },
     {
       name: 'Relay',
       url: 'starttls://relay.example.com:587',
@@ -291,6 +292,10 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'jump.example.com', name: 'Jump', kind: 'ssh', settings: { port: 22 } },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'www.example.com', name: 'Name', kind: 'domain', settings: { minDays: 30 } },
     },
     {
       ...PLAIN_SERVICE,
@@ -696,9 +701,9 @@ t.test('DNS queries become dns checks', async (t) => {
 });
 
 t.test('it makes one line of thousands of equal reasons', async (t) => {
-  const monitors = Array.from({ length: 9_900 }, (_, index) => ({ type: 'mqtt', name: `Topic ${index}` }));
+  const monitors = Array.from({ length: 9_900 }, (_, index) => ({ type: 'radius', name: `Topic ${index}` }));
   t.strictSame(describeSkipped(readImport(JSON.stringify({ monitorList: monitors }), 'x.json').skipped), [
-    'left out: 9,900 entries, such as Topic 0: monitors of type mqtt have no equal here',
+    'left out: 9,900 entries, such as Topic 0: monitors of type radius have no equal here',
   ]);
 });
 

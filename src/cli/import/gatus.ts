@@ -46,6 +46,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   BODY: 'no expectation of a check says the same',
   RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
+  DOMAIN_EXPIRATION: 'a check of the kind domain has minDays for it',
   CERTIFICATE_EXPIRATION: 'a check of the kind tls has minDays for it',
 };
 
@@ -100,7 +101,7 @@ function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading
     const more = { ...category, ...(name === null ? {} : { name }), paused };
     return listKind('dns', query.settings, query.domain, more, [...lostGroup, ...query.lost, ...lost]);
   }
-  const endpoint = readEndpoint(asText(row.url));
+  const endpoint = readRegistration(row) ?? readEndpoint(asText(row.url));
   if (endpoint !== null) {
     const isSent = endpoint.kind === 'websocket' && typeof row.body === 'string';
     const isKnown = (field: string) => KNOWN.has(field) || (isSent && field === 'body');
@@ -183,6 +184,18 @@ export function readGatusSections(root: Row): LostField[] {
   return findLost(root, (field) => !SECTIONS.has(field), Object.fromEntries(SECTIONS));
 }
 
+/** The check of an endpoint that only expects that its domain stays registered; null: it expects something else. */
+function readRegistration({ url, conditions }: Row): Endpoint | null {
+  const host = URL.parse(asText(url) ?? '')?.hostname ?? '';
+  const isAbout =
+    Array.isArray(conditions) &&
+    conditions.length > 0 &&
+    conditions.map(String).every((one) => REGISTERED.test(one));
+  return isAbout && host !== '' ? { kind: 'domain', host, settings: {} } : null;
+}
+
+const REGISTERED = /^\s*\[DOMAIN_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/;
+
 /** A check that is no request of a web page. */
 interface Endpoint {
   readonly kind: ProbedKind;
@@ -224,7 +237,9 @@ function readCheckConditions(value: unknown, kind: ProbedKind) {
   for (const condition of Array.isArray(value) ? value.map(String) : []) {
     const expiry = /^\s*\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/.exec(condition);
     const body = /^\s*\[BODY\]\s*==\s*pat\(\*([^*]+)\*\)\s*$/.exec(condition);
-    if (expiry !== null && (kind === 'tls' || kind === 'smtp'))
+    const registered = REGISTERED.exec(condition);
+    if (kind === 'domain' && registered !== null) settings.minDays = Math.ceil(Number(registered[1]) / 24);
+    else if (expiry !== null && (kind === 'tls' || kind === 'smtp'))
       settings.minDays = Math.ceil(Number(expiry[1]) / 24);
     else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
       settings.contains = body[1];

@@ -24,6 +24,7 @@ export const englishChecks = {
     redis: 'Redis',
     mqtt: 'MQTT broker',
     mongodb: 'MongoDB',
+    domain: 'Registration of the domain',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -42,6 +43,7 @@ export const englishChecks = {
     redis: 'by a ping of Redis',
     mqtt: 'by a connection by MQTT',
     mongodb: 'by a greeting of MongoDB',
+    domain: 'by a query for its registration',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,
@@ -55,7 +57,7 @@ export const englishChecks = {
   setting: new Map([
     ['port', 'Port'],
     ['banner', 'Text in the greeting of the server'],
-    ['minDays', 'Days for which the certificate must be valid'],
+    ['minDays', 'Days for which the certificate or registration must be valid'],
     ['path', 'Path'],
     ['plain', 'Use HTTPS or TLS (on by default)'],
     ['method', 'Method'],
@@ -76,7 +78,7 @@ export const englishChecks = {
     ['service', 'Name of the gRPC service; none: the whole server'],
     ['record', 'Type of the record'],
     ['prefix', 'Labels in front of the domain, such as _dmarc'],
-    ['server', 'Name server; without: those of the system'],
+    ['server', 'Server to ask; without: the usual one'],
     ['values', 'Expected values, one in each line'],
     ['exact', 'No other values'],
     ['database', 'Database'],

@@ -20,6 +20,7 @@ export const germanChecks: Texts['checks'] = {
     redis: 'Redis',
     mqtt: 'MQTT-Broker',
     mongodb: 'MongoDB',
+    domain: 'Registrierung der Domain',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -37,6 +38,7 @@ export const germanChecks: Texts['checks'] = {
     redis: 'durch einen Ping an Redis',
     mqtt: 'durch eine Verbindung über MQTT',
     mongodb: 'durch eine Begrüßung von MongoDB',
+    domain: 'durch Abfrage ihrer Registrierung',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
@@ -47,7 +49,7 @@ export const germanChecks: Texts['checks'] = {
   setting: new Map([
     ['port', 'Port'],
     ['banner', 'Text in der Begrüßung des Servers'],
-    ['minDays', 'Tage, die das Zertifikat noch gelten muss'],
+    ['minDays', 'Tage, die Zertifikat oder Registrierung noch gelten müssen'],
     ['path', 'Pfad'],
     ['plain', 'HTTPS oder TLS nutzen (üblich)'],
     ['method', 'Methode'],
@@ -68,7 +70,7 @@ export const germanChecks: Texts['checks'] = {
     ['service', 'Name des gRPC-Dienstes; ohne: der ganze Server'],
     ['record', 'Art des Eintrags'],
     ['prefix', 'Bezeichner vor der Domain, etwa _dmarc'],
-    ['server', 'Nameserver; ohne: die des Systems'],
+    ['server', 'Server, der gefragt wird; ohne: der übliche'],
     ['values', 'Erwartete Werte, je Zeile einer'],
     ['exact', 'Keine anderen Werte'],
     ['database', 'Datenbank'],
