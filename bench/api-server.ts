@@ -47,7 +47,10 @@ const CURRENT: CurrentStatus = {
   },
 };
 const BODY = Buffer.from(
-  JSON.stringify({ ...viewService(SERVICE, CURRENT, false), latest_check: viewLatestCheck(CURRENT.latest) }),
+  JSON.stringify({
+    ...viewService(SERVICE, CURRENT, false),
+    latest_check: viewLatestCheck(CURRENT.latest, SERVICE.check),
+  }),
 );
 const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null } as const;
 

@@ -3,7 +3,7 @@
 import { CATEGORIES } from '../domain/category.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
-import { PROBED_KINDS, type Service } from '../domain/service.ts';
+import { type CheckDefinition, ignoresCertificate, PROBED_KINDS, type Service } from '../domain/service.ts';
 import { responseTimeOf } from '../domain/status/agree.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/status/current.ts';
 import { scopeOf } from '../domain/status/transition.ts';
@@ -112,6 +112,11 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
     TimeSchema,
     'End of the certificate of the chain that ends first; null without TLS.',
   ),
+  certificate_ignored: Type.Optional(
+    Type.Boolean({
+      description: 'True: the check takes any certificate (`certificate: ignore`). Absent: it is verified.',
+    }),
+  ),
 });
 
 /** A service for the list. */
@@ -136,7 +141,10 @@ export function viewService(
 }
 
 /** The latest check for the single status; null before the first check. */
-export function viewLatestCheck(latest: LatestCheck | null): Static<typeof LatestCheckSchema> | null {
+export function viewLatestCheck(
+  latest: LatestCheck | null,
+  check: Partial<Pick<CheckDefinition, 'kind' | 'settings'>>,
+): Static<typeof LatestCheckSchema> | null {
   if (latest === null) return null;
   const { timing, certificateExpiresAt } = latest;
   return {
@@ -156,6 +164,7 @@ export function viewLatestCheck(latest: LatestCheck | null): Static<typeof Lates
       total_ms: round(timing.totalMs),
     },
     certificate_expires_at: formatTimeOrNull(certificateExpiresAt),
+    ...(latest.source === 'http' && ignoresCertificate(check) ? { certificate_ignored: true } : {}),
   };
 }
 

@@ -192,7 +192,7 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
       const vendor = vendorOf(service);
       if (entry.status === null || !isSameVendorStatus(entry.vendor, vendor)) {
         const rest = JSON.stringify({
-          latest_check: viewLatestCheck(entry.current.latest),
+          latest_check: viewLatestCheck(entry.current.latest, entry.service.check),
           vendor: viewVendorStatus(vendor),
           ...viewRegions(entry.current),
         });

@@ -47,7 +47,7 @@ export async function probeDomain(
       checkOnce(prober, config, wanted, 0),
     );
     const attempt = (await isOffline(made, config)) ? { ...made, suspect: 'offline' as const } : made;
-    if (json) printJson(viewAttempt(domain, verdict, attempt));
+    if (json) printJson(viewAttempt(wanted, verdict, attempt));
     else printText(describeAttempt(domain, verdict, attempt));
     if (verdict === 'down' || attempt.suspect !== null) process.exitCode = 1;
   } finally {
@@ -112,9 +112,9 @@ export function whatToProbe(
 }
 
 /** The attempt with the members of the API's `latest_check`; the status of a suspect attempt is `unknown`. */
-function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt): object {
+function viewAttempt({ domain, check }: OneCheck, verdict: Verdict, attempt: Attempt): object {
   const { suspect, retryAfterMs } = attempt;
-  const view = viewLatestCheck(latestCheckOf(attempt, verdict));
+  const view = viewLatestCheck(latestCheckOf(attempt, verdict), check);
   return {
     domain,
     ...view,

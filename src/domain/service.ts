@@ -78,6 +78,14 @@ export interface CheckDefinition {
   readonly keepsKind?: true;
 }
 
+/** Whether a check takes any certificate. Responses and pages say so, since another server could answer in place of the service. */
+export function ignoresCertificate({
+  kind,
+  settings,
+}: Partial<Pick<CheckDefinition, 'kind' | 'settings'>>): boolean {
+  return kind === 'http' && settings?.certificate === 'ignore';
+}
+
 /** The kinds of vendor status pages that a catalogue entry can name. */
 export const STATUS_PAGE_KINDS = [
   'statuspage',

@@ -13,7 +13,7 @@ import { type Attempt, NO_TIMING, type ProbeMemory, type Timing } from '../domai
 import type { CheckSettings } from '../domain/service.ts';
 import { type Static, type TObject, Type } from '../json-schema.ts';
 import type { AddressGuard } from '../outbound/address-guard.ts';
-import type { ClientCertificate, Trust } from '../outbound/connection.ts';
+import type { CertificateRule, ClientCertificate, Trust } from '../outbound/connection.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import type { DestinationReading } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
@@ -187,8 +187,11 @@ export interface ProbeTools {
   readonly parts: DialParts & { readonly resolver: RecordResolver };
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Trusted authorities, with those of the PEM bundle, and the client certificate. Throws if the bundle cannot be read. */
-  readonly trust: (caFile: string | null, client?: ClientCertificate | null) => Trust;
+  /**
+   * Trusted authorities, with those of the PEM bundle, or what the check trusts instead, and the client certificate. Throws if the bundle
+   * cannot be read.
+   */
+  readonly trust: (caFile: string | null, client?: ClientCertificate | null, rule?: CertificateRule) => Trust;
   /** The guard of a service, by the port of the first connection; null: the check uses no port. */
   readonly guardOf: (
     target: Pick<CheckTarget, 'origin' | 'accountId' | 'check'>,

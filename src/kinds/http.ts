@@ -1,6 +1,6 @@
 /** Kind `http`: a request of the owner's choice, and assertions on the response. */
 import type { Failure } from '../domain/failure.ts';
-import type { AcceptRule } from '../domain/service.ts';
+import { type AcceptRule, ignoresCertificate } from '../domain/service.ts';
 import { Type } from '../json-schema.ts';
 import { readBody } from '../outbound/read-body.ts';
 import { sendRequest, type WebResponse } from '../outbound/send-request.ts';
@@ -36,6 +36,7 @@ export const httpCheck = defineKind({
     path: Type.Optional(Type.String({ format: 'path', maxLength: 2_000 })),
     plain: Type.Optional(Type.Boolean()),
     port: Type.Optional(PortSetting),
+    certificate: Type.Optional(Type.String({ format: 'certificate-rule', maxLength: 16_384 })),
     method: Type.Optional(
       Type.Unsafe<string>({ type: 'string', enum: [...SAFE_METHODS, ...METHODS_WITH_BODY, 'DELETE'] }),
     ),
@@ -74,6 +75,8 @@ export const httpCheck = defineKind({
   refuse: (settings, names) => {
     const { method = 'GET' } = settings;
     const wrong: WrongSetting[] = refuseClientCertificate(settings, names);
+    if (settings.plain === true && names.has('certificate'))
+      wrong.push({ setting: 'certificate', problem: { code: 'not_with', other: 'plain' } });
     if (names.has('body') && !METHODS_WITH_BODY.includes(method))
       wrong.push({ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } });
     if (names.has('password') && !names.has('username'))
@@ -108,13 +111,19 @@ export const httpCheck = defineKind({
           maxBodyBytes: MAX_ASSERTED_BYTES,
           redirects: redirectsOf(settings, SAFE_METHODS.includes(method)),
           guard: guardOf(target, destination.port),
-          trust: (isOwn) => trust(target.check.caFile, isOwn ? clientCertificateOf(settings) : null),
+          trust: (isOwn) =>
+            isOwn
+              ? trust(target.check.caFile, clientCertificateOf(settings), settings.certificate)
+              : trust(target.check.caFile),
           fresh: options.number > 0,
         },
         deadline,
       );
       const failure = await judgeResponse(response, target.check.accept ?? ['2xx'], assertions);
-      return webAttemptOf(startedAt, response, { failure, via: 'http', memory: target.memory }, clock.now);
+      // The end of a certificate that nobody verifies says nothing.
+      const certificateExpiresAt = ignoresCertificate(target.check) ? null : response.certificateExpiresAt;
+      const judgement = { failure, via: 'http', memory: target.memory } as const;
+      return webAttemptOf(startedAt, { ...response, certificateExpiresAt }, judgement, clock.now);
     };
   },
 });

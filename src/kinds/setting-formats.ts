@@ -64,6 +64,10 @@ export const SETTING_FORMATS = {
     accepts: (text) => readCertificate(text) !== null,
     example: 'certificates in PEM (-----BEGIN CERTIFICATE-----)',
   },
+  'certificate-rule': {
+    accepts: (text) => text === 'verify' || text === 'ignore' || readCertificate(text) !== null,
+    example: 'verify, ignore, or the certificate of an authority in PEM',
+  },
   'private-key': {
     accepts: (text) => readPrivateKey(text) !== null,
     example: 'a private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)',

@@ -45,6 +45,9 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
+/** How a check verifies the certificate of its server: by the authorities, not at all, or by this authority alone, in PEM. */
+export type CertificateRule = string;
+
 /**
  * As lenient as browsers and Go. OpenSSL sends one key share, for the first group, which saves 11 to 19 % of a handshake; a server that
  * has another group alone asks for that. Keys of 1024 bits are accepted, and servers that cannot renegotiate securely (RFC 5746), since
@@ -56,7 +59,7 @@ const CONTEXT_OPTIONS = {
   secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
 };
 
-/** Maximum number of contexts with client certificates of a thread; the oldest is dropped. */
+/** Maximum number of contexts of single checks in a thread; the oldest is dropped. */
 const MAX_CLIENT_CONTEXTS = 64;
 
 /** Creates the trust store of a thread. */
@@ -79,15 +82,24 @@ export function createTrustStore() {
   return {
     /**
      * Trusts the system's authorities, those of Node.js, and those of the PEM bundle `caFile`, unless it is null.
-     * The file is read once. `client`: the certificate of the check. Throws if the file cannot be read.
+     * The file is read once. `client`: the certificate of the check. `rule`: whom a check trusts instead. Throws if the file cannot be read.
      */
-    trust(caFile: string | null, client: ClientCertificate | null = null): Trust {
-      if (client === null) return trust(caFile);
-      const name = hash('sha256', JSON.stringify([caFile, client.cert, client.key]));
+    trust(
+      caFile: string | null,
+      client: ClientCertificate | null = null,
+      rule: CertificateRule = 'verify',
+    ): Trust {
+      if (client === null && rule === 'verify') return trust(caFile);
+      const name = hash('sha256', JSON.stringify([caFile, client?.cert, client?.key, rule]));
       return getOrInsert(ofClients, name, () => ({
         ...trust(caFile),
-        context: createSecureContext({ ca: authoritiesOf(caFile), ...CONTEXT_OPTIONS, ...client }),
-        offersCertificate: true,
+        context: createSecureContext({
+          ca: rule === 'verify' || rule === 'ignore' ? authoritiesOf(caFile) : rule,
+          ...CONTEXT_OPTIONS,
+          ...client,
+        }),
+        verify: rule !== 'ignore',
+        offersCertificate: client !== null,
       }));
     },
     /** Accepts every certificate. */

@@ -67,7 +67,7 @@ export function createProber(
     parts,
     clock,
     userAgent: userAgentOf(settings.version, settings.siteUrl),
-    trust: (caFile, client) => trusts.trust(caFile, client),
+    trust: (caFile, client, rule) => trusts.trust(caFile, client, rule),
     guardOf: createTargetGuards(settings, loadOf),
     openCredential: (place, sealed) => openCredential(checksKey, place, sealed),
     onUnreadable,

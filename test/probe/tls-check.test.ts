@@ -275,3 +275,32 @@ t.test('it follows a redirect from https to http', async (t) => {
   t.match(attempt, { statusCode: 200, failure: null, certificateExpiresAt: Date.UTC(2056, 0, 1) });
   t.ok(attempt.timing.tlsMs !== null);
 });
+
+t.test(
+  'a check of the kind http may accept any certificate, or those of its own authority alone',
+  async (t) => {
+    const probe = openProbe(t);
+    const check = (port: number, certificate: string) =>
+      ({ check: { kind: 'http', caFile: null, accept: ['2xx'], settings: { port, certificate } } }) as const;
+    const authority = readFileSync(TEST_CA_FILE, 'utf8');
+    for (const name of ['expired', 'wrong-name', 'self-signed'] as const) {
+      const { port } = await serve(t, read(name));
+      t.match(await probe(null, check(port, 'verify')), { failure: { class: 'tls' } }, name);
+      t.match(await probe(null, check(port, authority)), { failure: { class: 'tls' } }, name);
+      t.match(
+        await probe(null, check(port, 'ignore')),
+        { statusCode: 204, failure: null, certificateExpiresAt: null },
+        name,
+      );
+    }
+    const { port } = await serve(t, read('localhost'));
+    t.match(await probe(null, check(port, 'verify')), { failure: { class: 'tls' } });
+    t.match(await probe(null, check(port, authority)), {
+      statusCode: 204,
+      failure: null,
+      certificateExpiresAt: Number,
+    });
+    const other = readFileSync(join(CERTIFICATE_FOLDER, 'self-signed.pem'), 'utf8');
+    t.match(await probe(null, check(port, other)), { failure: { class: 'tls' } }, 'nobody else is trusted');
+  },
+);

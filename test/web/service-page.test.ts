@@ -107,6 +107,10 @@ t.test('it shows what is checked, in each language', async (t) => {
     ],
     [{ kind: 'grpc', settings: { port: 50_051 } }, 'by a call of its gRPC health service (port 50051)'],
     [{ kind: 'icmp' }, 'by ping'],
+    [
+      { kind: 'http', settings: { certificate: 'ignore' } },
+      'by an HTTP request (port 443, any certificate is accepted)',
+    ],
     [{ kind: 'heartbeat' }, 'from its heartbeat'],
     [
       { kind: 'dns', settings: { record: 'MX', values: ['a.example', 'b.example'] } },

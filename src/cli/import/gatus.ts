@@ -117,11 +117,17 @@ function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading
     return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
   }
   const { accept, expectations, lost: lostConditions } = readConditions(row.conditions);
-  const request: ListedRequest = { ...readRequest(row), expectations, followRedirects };
+  const { insecure, ...client } = asRow(row.client);
+  const request: ListedRequest = {
+    ...readRequest(row),
+    expectations,
+    followRedirects,
+    ignoresCertificate: insecure === true,
+  };
   return listRequest(request, asText(row.name), { ...category, accept, paused }, [
     ...lostGroup,
     ...lostConditions,
-    ...findLost(row, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
+    ...findLost({ ...row, client }, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
   ]);
 }
 

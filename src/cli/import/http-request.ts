@@ -24,6 +24,8 @@ export interface ListedRequest {
   readonly username: string | null;
   readonly password: string | null;
   readonly expectations: readonly Expectation[];
+  /** Any certificate is accepted. */
+  readonly ignoresCertificate: boolean;
   /** Null: as checks do by default. */
   readonly followRedirects: boolean | null;
   /** Good statuses of an `http` check if the file names none. */
@@ -45,6 +47,7 @@ export const PLAIN_REQUEST: ListedRequest = {
   username: null,
   password: null,
   expectations: [],
+  ignoresCertificate: false,
   followRedirects: null,
   anyStatus: null,
 };
@@ -66,10 +69,12 @@ export function listRequest(
   const redirects = followRedirects === null ? {} : { followRedirects };
   const path = address.pathname + address.search;
   const user = request.username ?? username;
+  const ignoresCertificate = request.ignoresCertificate && address.protocol === 'https:';
   const isPlain =
     (method === null || method === 'GET' || method === 'HEAD') &&
     [request.headers, request.expectations].every((list) => list.length === 0) &&
     request.body === null &&
+    !ignoresCertificate &&
     user === null;
   if (isPlain)
     return listAddress(
@@ -95,6 +100,7 @@ export function listRequest(
     ...collected.settings,
     ...(address.protocol === 'http:' ? { plain: true } : {}),
     ...(address.port === '' ? {} : { port: Number(address.port) }),
+    ...(ignoresCertificate ? { certificate: 'ignore' } : {}),
     ...redirects,
     ...headers.settings,
     ...(shown.length === 0 ? {} : { assertions: shown }),

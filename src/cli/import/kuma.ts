@@ -46,7 +46,7 @@ const REASONS: Readonly<Record<string, string>> = {
   retryInterval: 'a missing heartbeat needs no confirmation',
   maxretries: 'a missing heartbeat needs no confirmation',
   resendInterval: 'set "repeat" of an alert rule (docs/alerts.md)',
-  ignoreTls: 'certificates are always judged',
+  ignoreTls: 'only checks of the kind http may accept any certificate',
   expiryNotification: 'choose the event "certificate" in an alert rule (docs/alerts.md)',
   maxredirects: 'at most 5 redirects are followed',
   proxyId: 'checks use no proxy',
@@ -60,7 +60,7 @@ const AUTHENTICATION = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS: ReadonlySet<string> = new Set([
   ...['headers', 'body', 'httpBodyEncoding', 'keyword', 'invertKeyword'],
-  ...['jsonPath', 'jsonPathOperator', 'expectedValue', 'maxredirects'],
+  ...['jsonPath', 'jsonPathOperator', 'expectedValue', 'maxredirects', 'ignoreTls'],
 ]);
 const OF_BASIC_AUTHENTICATION = ['authMethod', 'basic_auth_user', 'basic_auth_pass'];
 /** Content types of bodies by their encodings. */
@@ -201,6 +201,7 @@ function readRequest(row: Row, type: string) {
     username: isBasic ? asText(row.basic_auth_user) : null,
     password: isBasic && typeof row.basic_auth_pass === 'string' ? row.basic_auth_pass : null,
     expectations: expectation === null ? [] : [expectation],
+    ignoresCertificate: !isEmpty(row.ignoreTls),
     followRedirects: follows === isFollowed ? null : follows,
   };
   return { request, lost, imported: new Set([...OF_REQUESTS, ...(isBasic ? OF_BASIC_AUTHENTICATION : [])]) };

@@ -52,6 +52,7 @@ export const englishChecks = {
   /** What a check names, in brackets after its source. */
   portDetail: (port: number) => `port ${port}`,
   pathDetail: (path: string) => `path ${path}`,
+  certificateIgnored: 'any certificate is accepted',
   expectationsDetail: (count: number) => (count === 1 ? '1 expectation' : `${count} expectations`),
   /** Settings of all kinds by their names. A test compares them with the schemas. */
   setting: new Map([
@@ -85,6 +86,7 @@ export const englishChecks = {
     ['query', 'Query'],
     ['returns', 'First value that the query returns'],
     ['topic', 'Topic to subscribe to'],
+    ['certificate', 'Certificate: verify, ignore, or that of an authority (PEM)'],
     ['security', 'Encryption'],
   ]),
   accept: 'Expected statuses',

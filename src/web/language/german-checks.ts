@@ -45,6 +45,7 @@ export const germanChecks: Texts['checks'] = {
   requested: (address) => `durch Abruf von ${address}`,
   portDetail: (port) => `Port ${port}`,
   pathDetail: (path) => `Pfad ${path}`,
+  certificateIgnored: 'jedes Zertifikat wird angenommen',
   expectationsDetail: (count) => (count === 1 ? '1 Erwartung' : `${count} Erwartungen`),
   setting: new Map([
     ['port', 'Port'],
@@ -77,6 +78,7 @@ export const germanChecks: Texts['checks'] = {
     ['query', 'Abfrage'],
     ['returns', 'Erster Wert, den die Abfrage ergibt'],
     ['topic', 'Thema, das abonniert wird'],
+    ['certificate', 'Zertifikat: verify, ignore oder das einer Zertifizierungsstelle (PEM)'],
     ['security', 'Verschlüsselung'],
   ]),
   accept: 'Erwartete Status',

@@ -5,7 +5,7 @@ import { beginningOf } from '../../domain/incident/incident.ts';
 import type { Maintenance } from '../../domain/incident/maintenance.ts';
 import { worstReported } from '../../domain/incident/owner-incident.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
-import { fullName, type Service } from '../../domain/service.ts';
+import { fullName, ignoresCertificate, type Service } from '../../domain/service.ts';
 import { failingRegions, responseTimeOf } from '../../domain/status/agree.ts';
 import type { CurrentStatus, LatestCheck } from '../../domain/status/current.ts';
 import type { Verdict } from '../../domain/status.ts';
@@ -211,6 +211,7 @@ export function describeSource(
     ...(kind === 'dns' ? [String(settings.record ?? 'A')] : []),
     ...(port === null ? [] : [checks.portDetail(port)]),
     ...(path === null || path === undefined || path === '/' ? [] : [checks.pathDetail(path)]),
+    ...(ignoresCertificate(check) ? [checks.certificateIgnored] : []),
     ...(expected === 0 ? [] : [checks.expectationsDetail(expected)]),
   ];
   return details.length === 0 ? how : `${how} (${details.join(', ')})`;
