@@ -93,6 +93,12 @@ const VENDOR_HOSTS: readonly [RegExp, string][] = [
   [/\.instatus\.com$/, 'instatus'],
   [/\.(betteruptime|betterstack)\.com$/, 'betterstack'],
   [/\.status\.io$/, 'statusio'],
+  [/^(status\.cloud\.microsoft|portal\.office\.com)$/, 'microsoft365'],
+  [/^(www|developer)\.apple\.com$/, 'apple'],
+  [/^stats\.uptimerobot\.com$/, 'uptimerobot'],
+  [/\.statuspal\.(io|eu)$/, 'statuspal'],
+  [/\.statuscast\.com$/, 'statuscast'],
+  [/\.sorryapp\.com$/, 'sorry'],
   [/\.(freshstatus\.io|statuspage\.datadoghq\.com)$/, 'custom'],
 ];
 
@@ -103,6 +109,8 @@ const FEED_URLS: Readonly<Record<string, RegExp>> = {
   instatus: /^https:\/\/[^/]+$/,
   betterstack: /^https:\/\/[^/]+$/,
   statusio: /^https:\/\/api\.status\.io\/1\.0\/status\/[0-9a-f]{24}$/,
+  statuspal: /^https:\/\/statuspal\.(io|eu)\/api\/v2\/status_pages\/[^/]+\/summary$/,
+  uptimerobot: /^https:\/\/[^/]+\/api\/getMonitorList\/[\w-]+$/,
   rss: /(?<!\.json|\.atom)$/,
   atom: /(?<!\.json|\.rss)$/,
 };
