@@ -57,7 +57,7 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
     const { status, fault, headers, body } = response;
     if (status === 304 && known !== null) continue;
     // A page may lack the documents after the first.
-    if (index > 0 && (status === 404 || status === 410)) continue;
+    if (index > 0 && address.isReference !== true && (status === 404 || status === 410)) continue;
     if (address.isOptional === true && status !== 200) continue;
     if (fault !== null || status !== 200 || body === null) {
       problem ??=
@@ -76,6 +76,8 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
     } catch (error) {
       if (address.isOptional !== true || !(error instanceof FeedFormatError))
         problem ??= `${hostname}: ${describeError(error)}`;
+      // Without what they refer to, entries would be misread.
+      if (address.isReference === true && address.isOptional !== true) break;
     }
   }
   return { readings, memory: next, problem, retryAfterMs };

@@ -237,6 +237,7 @@ t.test('it requests all documents in full where one says what others refer to', 
               ...address,
               isReference: true,
               read(body) {
+                if (body.toString().startsWith('<')) throw new FeedFormatError('a page for people');
                 names = JSON.parse(body.toString()).titles;
                 return [];
               },
@@ -256,6 +257,10 @@ t.test('it requests all documents in full where one says what others refer to', 
   await world.pass(INTERVAL, 3);
   t.match(readings()[1], { entries: [{ key: 'b' }] });
   t.ok(world.asked.every(({ headers }) => headers['if-none-match'] === undefined));
+  body = '<html>';
+  await world.pass(INTERVAL, 4);
+  t.equal(readings().length, 2, 'nothing is read without what it refers to');
+  t.match(world.news.at(-1), { kind: 'polled', problem: /page for people/ });
 });
 
 t.test('it never has two requests open at a host', async (t) => {

@@ -60,6 +60,7 @@ export const sorry: FeedKind = {
         name: 'status',
         url: `${base}/status`,
         listsOnlyOpen: true,
+        isOptional: true,
         isReference: true,
         read(body) {
           const page = objectAt(readJsonObject(body), 'page');
