@@ -18,3 +18,12 @@ export function errorCodeOf(thrown: unknown): string | null {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/** Maximum length of the text of an error, characters. */
+const MAX_PROBLEM = 2_000;
+
+/** The stack of an error, or its message where there is no stack. */
+export function problemOf(error: unknown): string {
+  const { stack, message } = toError(error);
+  return (stack ?? message).slice(0, MAX_PROBLEM);
+}

@@ -2,6 +2,7 @@
  * The due checks of a host, by the account of their service. Accounts take turns, and each may hold a part of the slots only;
  * so may checks that hold their slot for long ([ADR 30](../../../docs/adr/0030-accounts-share-the-slots.md)).
  */
+import type { CheckTarget } from '../../domain/check-target.ts';
 import type { SlotShares } from '../protocol.ts';
 
 /** The key of the catalogue; those of owners' accounts are larger. */
@@ -336,4 +337,9 @@ export class FairQueue {
     if (Math.min(left, leftLong) <= 0) return null;
     return Math.min(left, leftLong) <= lightKeep ? LIGHT : HEAVY;
   }
+}
+
+/** The account of a service in the queue. */
+export function accountKey({ origin, accountId }: CheckTarget): number {
+  return origin === 'catalogue' ? CATALOGUE : (accountId ?? UNKNOWN_ACCOUNT);
 }

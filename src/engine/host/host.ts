@@ -10,12 +10,12 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
-import { toError } from '../../error.ts';
+import { problemOf } from '../../error.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
 import { readStartPermit } from '../start-permit.ts';
 import { unpackTargets } from '../target-packing.ts';
 import { createCheckSchedule } from './check-schedule.ts';
-import { CATALOGUE, type Lane, UNKNOWN_ACCOUNT } from './fair-queue.ts';
+import { accountKey, type Lane } from './fair-queue.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { firstDue, shiftOf, sweepDelay } from './phase.ts';
 import {
@@ -233,13 +233,14 @@ class ProbeHost {
     if (lane !== null) this.#schedule.hold(lane);
     const startedOffset = this.#clockOffset();
     const startedAt = this.#clock.now();
+    const { signal } = this.#aborting;
     const options = {
       timeoutMs,
       number,
       slot,
       lateness: this.#lateness,
       totalDelay: this.#totalDelay,
-      signal: this.#aborting.signal,
+      signal,
     };
     const cancelDelay = this.#clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), this.#reportDelay);
     const settle = (message: ProbeMessage) => {
@@ -402,18 +403,4 @@ class ProbeHost {
 /** Runs a host until it is stopped. Rejects with the first own fault. */
 export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): Promise<void> {
   return new ProbeHost(task, runAttempt, clock).finished;
-}
-
-/** The account of a service in the queue. */
-function accountKey({ origin, accountId }: CheckTarget): number {
-  return origin === 'catalogue' ? CATALOGUE : (accountId ?? UNKNOWN_ACCOUNT);
-}
-
-/** Maximum length of the text of an error, characters. */
-const MAX_PROBLEM = 2_000;
-
-/** The stack of an error, or its message where there is no stack. */
-function problemOf(error: unknown): string {
-  const { stack, message } = toError(error);
-  return (stack ?? message).slice(0, MAX_PROBLEM);
 }
