@@ -234,14 +234,8 @@ class ProbeHost {
     const startedOffset = this.#clockOffset();
     const startedAt = this.#clock.now();
     const { signal } = this.#aborting;
-    const options = {
-      timeoutMs,
-      number,
-      slot,
-      lateness: this.#lateness,
-      totalDelay: this.#totalDelay,
-      signal,
-    };
+    const measured = { lateness: this.#lateness, totalDelay: this.#totalDelay };
+    const options = { timeoutMs, number, slot, ...measured, signal };
     const cancelDelay = this.#clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), this.#reportDelay);
     const settle = (message: ProbeMessage) => {
       cancelDelay();
@@ -355,7 +349,9 @@ class ProbeHost {
 
   #finish(error: Error | null) {
     this.#stopping = true;
-    this.#cancelTimers();
+    this.#ticker.stop();
+    this.#cancelBetween?.();
+    this.#cancelReports();
     this.#flush();
     if (error === null) this.#post({ type: 'stopped', epoch: this.#epoch });
     else this.#aborting.abort(error);
@@ -391,12 +387,6 @@ class ProbeHost {
     const lost = this.#slots.findOverdue();
     if (lost !== null)
       this.#finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
-  }
-
-  #cancelTimers() {
-    this.#ticker.stop();
-    this.#cancelBetween?.();
-    this.#cancelReports();
   }
 }
 
