@@ -1,7 +1,8 @@
 /**
- * The RDAP servers of common top-level domains, as the registry of IANA lists them (https://data.iana.org/rdap/dns.json, RFC 9224;
- * as known in November 2026). A check may name another one by its setting `server`. Registries that do not publish when a registration
- * ends, such as those of de, eu and ch, are left out.
+ * The RDAP servers of common top-level domains (RFC 9224), compared in November 2026 with a copy of IANA's registry from March 2025 and,
+ * for what that lacks or what has moved since (io, me, co, us, and the domains of Radix), with the lists of public clients from 2026. A
+ * check may name another one by its setting `server`. Registries that do not publish when a registration ends, such as those of de, eu and
+ * ch, are left out.
  */
 
 const IDENTITY_DIGITAL = 'https://rdap.identitydigital.services/rdap/';
@@ -35,7 +36,7 @@ export const RDAP_SERVERS: ReadonlyMap<string, string> = new Map([
     (tld) => [tld, RADIX] as const,
   ),
   ...['xyz'].map((tld) => [tld, `${CENTRAL_NIC}${tld}/`] as const),
-  ['co', 'https://rdap.nic.co/'],
+  ['co', 'https://rdap.registry.co/co/'],
   ['us', 'https://rdap.nic.us/'],
   ['uk', 'https://rdap.nominet.uk/uk/'],
   ['fr', 'https://rdap.nic.fr/'],
