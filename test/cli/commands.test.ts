@@ -254,13 +254,13 @@ t.test(
           resendInterval: 3,
         },
       })),
-      ...Array.from({ length: 300 }, (_, index) => ({ type: 'mqtt', name: `Topic ${index}` })),
+      ...Array.from({ length: 300 }, (_, index) => ({ type: 'rabbitmq', name: `Topic ${index}` })),
       { type: 'http', name: 'Again', url: 'https://site-0.example.com/other' },
     ];
     const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
     const stderr = [
       'not carried over: resendInterval of 600 entries, such as Site 0: set "repeat" of an alert rule (docs/alerts.md)',
-      'left out: 300 entries, such as Topic 0: monitors of type mqtt have no equal here',
+      'left out: 300 entries, such as Topic 0: monitors of type rabbitmq have no equal here',
       'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
     // By this clock each look at it is a second later.

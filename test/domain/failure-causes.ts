@@ -109,7 +109,7 @@ export const FAILURE_CAUSES: {
   sign_in_refused: { code: 'sign_in_refused', error: '535 5.7.8 invalid credentials' },
   sign_in_unknown: { code: 'sign_in_unknown', error: 'GSSAPI' },
   password_in_clear: { code: 'password_in_clear' },
-  query_failed: { code: 'query_failed', error: '42P01 relation "a" does not exist' },
+  query_failed: { code: 'query_failed', error: '42P01 relation missing' },
   value_unexpected: { code: 'value_unexpected', text: '1' },
   topic_refused: { code: 'topic_refused', text: 'house/#' },
   member_not_ready: { code: 'member_not_ready' },

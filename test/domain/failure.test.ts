@@ -114,7 +114,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   sign_in_refused: 'the server refuses the sign-in (535 5.7.8 invalid credentials)',
   sign_in_unknown: 'the server offers no sign-in that checks can make (GSSAPI)',
   password_in_clear: 'the server wants the password in clear text, which is only sent over TLS',
-  query_failed: 'the query fails (42P01 relation "a" does not exist)',
+  query_failed: 'the query fails (42P01 relation missing)',
   value_unexpected: 'the query does not return "1"',
   topic_refused: 'the broker refuses the topic "house/#"',
   member_not_ready: 'the member is neither primary nor secondary: it starts or recovers',
