@@ -54,7 +54,7 @@ import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
 
 /** What endpoints and pages read and write in the registry. */
-export type SiteRegistry = PublicReads &
+type SiteRegistry = PublicReads &
   Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
   Pick<HeartbeatStore, 'addHeartbeatLog'> &
   Pick<FactStore, 'getFact'>;

@@ -100,6 +100,25 @@ t.test('where several regions check, it shows each of them and the scope', async
   t.strictSame(at((await world.get('/api/v1/status/shop')).json, 'scope'), null);
 });
 
+t.test('it says which checks take any certificate', async (t) => {
+  const http = (settings: Record<string, string>) =>
+    ({ check: { ...DEFAULT_CHECK, kind: 'http', settings } }) as const;
+  const world = await startApi({
+    services: [service(1, 'nas', http({ certificate: 'ignore' })), service(2, 'shop', http({}))],
+  });
+  t.teardown(world.close);
+  await world.status.put([1, 2].map((id) => current(id, check(NOW - 20_000, { source: 'http' }))));
+  const ignores = async (slug: string) => {
+    const { json } = await world.get(`/api/v1/status/${slug}`);
+    t.ok(isStatus(json), JSON.stringify(isStatus.errors));
+    return Object.entries(at(json, 'latest_check') as object).find(
+      ([name]) => name === 'certificate_ignored',
+    );
+  };
+  t.same(await ignores('nas'), ['certificate_ignored', true]);
+  t.equal(await ignores('shop'), undefined);
+});
+
 t.test('it shows null where nothing was measured', async (t) => {
   const world = await startApi({ services: [service(1, 'new'), service(2, 'gone')] });
   t.teardown(world.close);

@@ -8,7 +8,7 @@ import type { SlotShares } from '../protocol.ts';
 /** The key of the catalogue; those of owners' accounts are larger. */
 export const CATALOGUE = 0;
 /** The key of owners' services whose account is not known here. */
-export const UNKNOWN_ACCOUNT = 2 ** 32 - 1;
+const UNKNOWN_ACCOUNT = 2 ** 32 - 1;
 
 /** Maximum number of accounts at their bound that a report names. */
 const MAX_REPORTED = 16;
