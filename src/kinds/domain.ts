@@ -132,8 +132,9 @@ export function readDocument(
   const { objectClassName, events, status } = Object(answer);
   if (objectClassName !== 'domain') return null;
   const dates = listOf(events)
-    .filter((event) => Object(event).eventAction === 'expiration')
-    .map((event) => Date.parse(String(Object(event).eventDate)))
+    .map((event) => Object(event))
+    .filter(({ eventAction, eventDate }) => eventAction === 'expiration' && typeof eventDate === 'string')
+    .map(({ eventDate }) => Date.parse(eventDate))
     .filter((date) => !Number.isNaN(date));
   const statuses = listOf(status).filter((word) => typeof word === 'string');
   return {

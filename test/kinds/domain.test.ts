@@ -124,8 +124,14 @@ t.test('it reads no document that is none', async (t) => {
     t.equal(readDocument(text), null, text);
   const odd = {
     objectClassName: 'domain',
-    events: [null, 3, { eventAction: 'expiration', eventDate: 'soon' }],
+    events: [
+      ...[null, 3, { eventAction: 'expiration', eventDate: 'soon' }],
+      { eventAction: 'expiration', eventDate: { toString: 1, valueOf: 1 } },
+    ],
     status: [1, {}],
   };
   t.same(readDocument(JSON.stringify(odd)), { expiresAt: null, statuses: [] });
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const text = `{"objectClassName":"domain","events":[{"eventAction":"expiration","eventDate":${deep}}]}`;
+  t.same(readDocument(text), { expiresAt: null, statuses: [] }, 'a date in many lists');
 });
