@@ -9,7 +9,7 @@ export interface CredentialPlace {
   readonly domain: string;
   /** Kind of the check. */
   readonly kind: string;
-  /** Where the kind sends its credentials: scheme and port at the domain, or the origin of another URL. */
+  /** Where the kind sends its credentials: scheme and port at the domain, or the origin of another URL, and whom the check trusts. */
   readonly destination: string;
   /** Name of the setting. */
   readonly setting: string;

@@ -59,10 +59,15 @@ export const httpCheck = defineKind({
     ),
   }),
   portOf,
-  destinationOf: (settings, url) =>
-    url === null
-      ? `${settings.plain === true ? 'http' : 'https'}:${portOf(settings)}`
-      : (URL.parse(url)?.origin ?? ''),
+  destinationOf: (settings, url) => {
+    const { plain, certificate = 'verify' } = settings;
+    const place =
+      url === null
+        ? `${plain === true ? 'http' : 'https'}:${portOf(settings)}`
+        : (URL.parse(url)?.origin ?? '');
+    // Whom the check trusts decides who can read what it sends.
+    return certificate === 'verify' ? place : `${place}+${certificate}`;
+  },
   sortSecrets: ({ headers = [], secretHeaders = [], ...settings }) => {
     const shown = headers.filter((line) => !namesCredential(line));
     const secret = [...secretHeaders, ...headers.filter(namesCredential)];

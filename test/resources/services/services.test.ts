@@ -213,6 +213,8 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
   const again = (...names: string[]) => names.map((name) => [`settings.${name}`, { code: 'secret_again' }]);
   t.same(problemsOf({ settings: { port: '' } }), again('username', 'password'));
   t.same(problemsOf({ settings: { plain: 'true' } }), again('username', 'password'));
+  t.same(problemsOf({ settings: { certificate: 'ignore' } }), again('username', 'password'));
+  t.same(problemsOf({ settings: { certificate: 'verify' } }), []);
   t.same(problemsOf({ url: 'https://api.shop.example/' }), again('username', 'password'));
   t.same(problemsOf({ settings: { port: '443', username: 'ada' } }), again('password'));
   t.same(problemsOf({ settings: { port: '443', username: null, password: null } }), []);
