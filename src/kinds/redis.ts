@@ -19,6 +19,8 @@ import {
 const DEFAULT_PORT = 6379;
 /** Maximum length of a line of a reply. */
 const MAX_LINE_LENGTH = 1_024;
+/** How a server repeats a command that it does not know, of a long password only the beginning. */
+const REPEATED = /,? with args beginning with:.*$/i;
 /** Errors that say that the client may not do this, and no more. */
 const NOT_ALLOWED = /^(?:NOAUTH|NOPERM|DENIED|WRONGPASS)\b|invalid password|without any password/i;
 
@@ -54,7 +56,7 @@ async function speak(dialogue: Dialogue, { username, password }: SignIn): Promis
     dialogue.send(commandOf('AUTH', ...(username === undefined ? [] : [username]), password));
     const reply = await readReply(dialogue);
     if (!reply.isError && reply.text === 'OK') return await ping(dialogue, true);
-    const error = withoutSecrets(reply.text, [password, username]);
+    const error = withoutSecrets(reply.text.replace(REPEATED, ''), [password, username]);
     return NOT_ALLOWED.test(reply.text) ? contentFailure({ code: 'sign_in_refused', error }) : refusal(error);
   }
   return await ping(dialogue, false);

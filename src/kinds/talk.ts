@@ -50,10 +50,12 @@ export interface QueryWish {
   readonly returns?: string;
 }
 
-interface TalkSettings {
+interface TalkSettings extends QueryWish {
   readonly minDays?: number;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
+  readonly username?: string;
+  readonly password?: string;
 }
 
 /** What is wrong with the settings of a talk that is encrypted by `security`. `names`: as in {@link WrongSetting}s of a kind. */
@@ -128,7 +130,7 @@ export async function talk(tools: ProbeTools, run: Run, order: TalkOrder): Promi
   } catch (error) {
     dialogue.close();
     if (!(error instanceof DialogueBroken)) throw error;
-    fault = error.fault;
+    fault = withoutEcho(error.fault, [settings.query, settings.username, settings.password]);
   }
   phases.firstByteMs = dialogue.firstByteMs;
   const { certificateExpiresAt, intermediate } = phases;
@@ -164,19 +166,35 @@ export function refusal(text: string, secrets: readonly (string | undefined)[] =
   return contentFailure({ code: 'server_refuses', error: withoutSecrets(text, secrets) });
 }
 
-/** A server's text in one line, without the credentials that it may repeat. */
+/** A server's text in one line, without the credentials that it may repeat, as text or as its bytes. */
 export function withoutSecrets(text: string, secrets: readonly (string | undefined)[]): string {
+  const forms = secrets.flatMap((secret = '') => {
+    const bytes = Buffer.from(secret).toString('latin1');
+    return [secret, bytes, printable(bytes)];
+  });
   let shown = text;
-  for (const secret of secrets)
-    if (secret !== undefined && secret !== '') shown = shown.replaceAll(secret, '…');
+  // A name may be a part of its password.
+  for (const form of forms.toSorted((a, b) => b.length - a.length))
+    if (form.trim() !== '') shown = shown.replaceAll(form, '…');
   return oneLine(shown);
 }
 
-/** The failure of an answer by another protocol; `bytes`: its beginning. */
+/** A server of another protocol may send back what it got. */
+function withoutEcho(fault: Fault, secrets: readonly (string | undefined)[]): Fault {
+  const { cause } = fault.failure;
+  if (cause.code !== 'not_protocol') return fault;
+  const text = withoutSecrets(cause.text, secrets).slice(0, MAX_SHOWN_BYTES);
+  return { ...fault, failure: { ...fault.failure, cause: { ...cause, text } } };
+}
+
+function printable(bytes: string): string {
+  return bytes.replace(/[^\x20-\x7e]/g, ' ');
+}
+
+/** The failure of an answer by another protocol; `bytes`: its beginning, of which {@link talk} shows a part. */
 export function notProtocol(protocol: string, bytes: Uint8Array | string): Failure {
   const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('latin1');
-  const begins = oneLine(text.replace(/[^\x20-\x7e]/g, ' ')).slice(0, MAX_SHOWN_BYTES);
-  return failureOf('protocol', 'body', { code: 'not_protocol', protocol, text: begins });
+  return failureOf('protocol', 'body', { code: 'not_protocol', protocol, text: printable(text).trim() });
 }
 
 /** Ends the talk, because the answer is by another protocol. */

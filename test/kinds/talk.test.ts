@@ -4,6 +4,7 @@ import t from 'tap';
 import type { CheckDefinition, CheckSettings, ProbedKind } from '../../src/domain/service.ts';
 import { openProbe, type Trial } from '../probe/try-probe.ts';
 import { listenRaw, until } from '../support/loopback.ts';
+import { sealed } from './sealed.ts';
 
 /** Each kind: its settings, the name of its protocol, and the beginning of an answer that announces more than it may. */
 const KINDS: readonly (readonly [ProbedKind, CheckSettings, string, Uint8Array])[] = [
@@ -100,3 +101,26 @@ for (const [kind, settings, protocol, long] of KINDS)
         await until(() => open() === 0);
       });
   });
+
+t.test('it shows no credentials that a server sends back', async (t) => {
+  const secrets = { username: 'ada', password: 'ada-zw\u00f6lf' };
+  const unknown = (said: string) =>
+    `-ERR unknown command 'AUTH', with args beginning with: 'ada' '${said.slice(0, 8)}' \r\n`;
+  const rows = [
+    ['mqtt', (sent: Buffer) => sent, /^the answer is not MQTT/],
+    ['postgres', (sent: Buffer) => sent, /^the answer is not PostgreSQL/],
+    ['redis', (sent: Buffer) => sent, /^the answer is not Redis/],
+    ['redis', () => unknown(secrets.password), /: ERR unknown command 'AUTH'$/],
+    ['redis', () => `-ERR not ${secrets.password}\r\n`, /: ERR not \u2026$/],
+  ] as const;
+  for (const [kind, answer, expected] of rows) {
+    const { port, close } = await listenRaw(
+      (socket) => void socket.on('data', (sent) => socket.write(answer(sent))),
+    );
+    t.teardown(close);
+    const { probe, check } = sealed(t, kind, { port }, `${kind}+plain:${port}`);
+    const { failure } = await probe(null, check(secrets));
+    t.match(failure, { detail: expected }, kind);
+    t.notMatch(JSON.stringify(failure), /ada|zw|lf/, kind);
+  }
+});
