@@ -173,7 +173,8 @@ async function ask(
 ): Promise<TalkVerdict> {
   // COM_QUERY
   dialogue.send(packetOf(0, Buffer.from([3]), Buffer.from(query)));
-  let value: string | null = null;
+  // Undefined: there is no row yet.
+  let value: string | null | undefined;
   // The definitions of the columns end with a packet of their own, as the rows do.
   let ends = 0;
   for (let count = 0; count < MAX_RESULT_PACKETS; count++) {
@@ -188,7 +189,7 @@ async function ask(
     if (isEnd) ends++;
     // A server that asks for a file gets none.
     if (count === 0 && kind === 0xfb) throw breakOff(notProtocol('MySQL', body.subarray(0, 100)));
-    if (ends === 1 && !isEnd) value ??= firstValue(body);
+    if (ends === 1 && !isEnd && value === undefined) value = firstValue(body);
     if (ends === 2 || (count === 0 && kind === 0))
       return returns === undefined || value === returns
         ? null

@@ -134,11 +134,12 @@ async function ask(
   { query = '', returns, username, password }: Wanted,
 ): Promise<TalkVerdict> {
   dialogue.send(message('Q', Buffer.from(`${query}\0`)));
-  let value: string | null = null;
+  // Undefined: there is no row yet.
+  let value: string | null | undefined;
   let failure: Failure | null = null;
   for (let count = 0; count < MAX_MESSAGES; count++) {
     const { type, body } = await readMessage(dialogue);
-    if (type === 'D') value ??= firstValue(body);
+    if (type === 'D' && value === undefined) value = firstValue(body);
     // A server that asks for data gets none.
     else if (type === 'G') dialogue.send(message('f', Buffer.from('no data\0')));
     else if (type === 'E') {
