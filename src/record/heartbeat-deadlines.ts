@@ -10,7 +10,10 @@ import type { ServiceState } from '../store/ports/services.ts';
 
 /** How often the caller calls {@link HeartbeatDeadlines.poll}: a missed heartbeat is committed within a second. */
 export const DEADLINE_POLL_MS = 250;
-/** After a poll this late, heartbeats that have arrived meanwhile are read first. */
+/**
+ * After a poll this late, heartbeats that have arrived meanwhile are read first, for the length of a period: the next poll may follow
+ * at once.
+ */
 const MAX_LATE_MS = 500;
 /** A gap this long between two polls, or between the two clocks, means that the process or the machine was suspended. */
 const MIN_SUSPENSION_MS = 2_000;
@@ -63,6 +66,8 @@ export class HeartbeatDeadlines {
   #nextTick = 0;
   #lastMs = 0;
   #lastAt = 0;
+  /** No deadline is due before this time, milliseconds of the monotonic clock. */
+  #dueFromMs = 0;
   #restarts = false;
   /** When all deadlines were last started, epoch milliseconds. */
   #startedAt: number;
@@ -216,7 +221,8 @@ export class HeartbeatDeadlines {
         'the monitor or its clock stood still; heartbeat deadlines start again',
       );
     if (suspended || this.#restarts) this.#restartAll(now, nowMs);
-    return gapMs <= DEADLINE_POLL_MS + MAX_LATE_MS;
+    if (gapMs > DEADLINE_POLL_MS + MAX_LATE_MS) this.#dueFromMs = nowMs + DEADLINE_POLL_MS;
+    return nowMs >= this.#dueFromMs;
   }
 
   /** The services of the ticks that have passed. */

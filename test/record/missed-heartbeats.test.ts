@@ -259,6 +259,24 @@ t.test('it stands still while the process does', async (t) => {
 });
 
 t.test(
+  'it takes what arrived during a stall even if the next poll follows the late one at once',
+  async (t) => {
+    const world = await listening();
+    await beat(world);
+    await world.clock.advance(SILENCE - 700);
+    // The poll before it was 50 ms earlier; the late one is 10 ms before the next.
+    await world.clock.skip(940);
+    await world.clock.advance(20);
+    t.equal(statusOf(world), 'up', 'a heartbeat that arrived is still being read');
+    await beat(world);
+    await world.clock.advance(SILENCE - 1_000);
+    t.equal(statusOf(world), 'up');
+    await world.clock.advance(2_000);
+    t.equal(statusOf(world), 'down', 'silence counts afterwards');
+  },
+);
+
+t.test(
   'it does not hold the silence of the world against the services while the prober is offline',
   async (t) => {
     const world = await listening([reporting(1), makeService(2)]);
