@@ -14,7 +14,7 @@ export interface Clock {
   monotonic(): number;
   /** Runs `task` once after `delayMs`. */
   after(delayMs: number, task: () => void): Cancel;
-  /** Runs `task` every `periodMs`, the first time after one period at the latest. */
+  /** Runs `task` every `periodMs`, the first time after one period; if the period is 5 s or less, at the latest. */
   every(periodMs: number, task: () => void): Cancel;
 }
 
@@ -34,7 +34,7 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
   every(periodMs, task) {
-    if (periodMs % ALIGNED_MS === 0) return runAligned(periodMs, task);
+    if (periodMs % ALIGNED_MS === 0 && periodMs <= MAX_ALIGNED_MS) return runAligned(periodMs, task);
     const timer = setInterval(task, periodMs);
     timer.unref();
     return () => clearInterval(timer);
@@ -46,6 +46,11 @@ export const systemClock: Clock = {
  * together with what is due every quarter of a second. The wake-ups of an idle program cost more than its tasks.
  */
 const ALIGNED_MS = 250;
+/**
+ * Longer periods wake the program seldom. They are apart, since thousands of streams have one each, and what is done every hour must not
+ * follow a start at once.
+ */
+const MAX_ALIGNED_MS = 5_000;
 
 interface Aligned {
   /** On the monotonic clock. */

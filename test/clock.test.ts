@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import { systemClock } from '../src/clock.ts';
 
@@ -56,4 +57,18 @@ t.test('a period that is no multiple of a quarter of a second has a timer of its
     });
   });
   t.pass('it ran');
+});
+
+t.test('a long period is whole from its beginning', async (t) => {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  let runs = 0;
+  const cancel = systemClock.every(15_000, () => runs++);
+  mock.timers.tick(14_999);
+  t.equal(runs, 0);
+  mock.timers.tick(1);
+  t.equal(runs, 1);
+  mock.timers.tick(15_000);
+  t.equal(runs, 2);
+  cancel();
 });
