@@ -95,7 +95,12 @@ t.test('a watchdog reports a stopped thread only if it ran on time itself', asyn
   t.same(timeouts, [1_500], 'our own loop was held up for a minute');
   await clock.advance(500);
   t.same(timeouts, [1_500, 1_500]);
+  Atomics.add(new Int32Array(loopTicks), 0, 1);
+  await clock.advance(500);
+  lateMs -= 2;
+  await clock.advance(1_500);
+  t.same(timeouts, [1_500, 1_500, 1_498], 'a look that is a moment late makes the next ones no period later');
   cancel();
   await clock.advance(5_000);
-  t.equal(timeouts.length, 2);
+  t.equal(timeouts.length, 3);
 });

@@ -152,6 +152,8 @@ interface WatchdogOptions {
 const WATCHDOG_PERIOD_MS = 500;
 /** A watchdog that is later than this, milliseconds, was delayed by our own event loop and proves nothing. */
 const MAX_WATCHDOG_DELAY_MS = 250;
+/** Two periods, and the timeout of so many, may differ by this much, milliseconds: another period would be too late. */
+const JITTER_MS = 50;
 
 /** Starts a watchdog over a thread's event loop; the returned function stops it. */
 export function startWatchdog({ loopTicks, clock, timeoutMs, onTimeout }: WatchdogOptions): () => void {
@@ -167,7 +169,7 @@ export function startWatchdog({ loopTicks, clock, timeoutMs, onTimeout }: Watchd
     if (count !== lastCount || isLate) {
       lastCount = count;
       changedMs = nowMs;
-    } else if (nowMs - changedMs >= timeoutMs()) {
+    } else if (nowMs - changedMs >= timeoutMs() - JITTER_MS) {
       onTimeout(nowMs - changedMs);
     }
   });
