@@ -50,13 +50,14 @@ function barOf(share: number): string {
 export async function whileWaiting<T>(
   what: string,
   work: () => Promise<T>,
-  clock: Pick<Clock, 'every'> = systemClock,
+  clock: Pick<Clock, 'monotonic' | 'every'> = systemClock,
   stream: Stream = process.stderr,
 ): Promise<T> {
+  const startedMs = clock.monotonic();
   let seconds = 0;
   const cancel = clock.every(PAUSE_MS, () => {
-    seconds++;
-    if (stream.isTTY) stream.write(`${CLEAR_LINE}${what} … ${seconds} s`);
+    seconds = Math.floor((clock.monotonic() - startedMs) / 1_000);
+    if (seconds > 0 && stream.isTTY) stream.write(`${CLEAR_LINE}${what} … ${seconds} s`);
   });
   try {
     return await work();

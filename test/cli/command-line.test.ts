@@ -178,6 +178,10 @@ t.test('it reports progress after a second: a bar on a terminal, lines elsewhere
     t.equal(await whileWaiting('examining', work, clock, stream), 7);
     t.equal(written, isTTY ? '\r\u001b[Kexamining … 1 s\r\u001b[Kexamining … 2 s\r\u001b[K' : '');
     written = '';
+    const early = { ...clock, every: (_: number, task: () => void) => clock.every(400, task) };
+    const short = () => clock.advance(900);
+    await whileWaiting('examining', short, early, stream);
+    t.equal(written, '', 'nothing before a second is over, even if the first look is early');
     await t.rejects(
       whileWaiting('examining', () => Promise.reject(new Error('no')), clock, stream),
       { message: 'no' },
