@@ -40,8 +40,8 @@ async function speak(dialogue: Dialogue, identification: string): Promise<TalkVe
     if (TURNED_AWAY.test(line)) return 'blocked';
     if (/^Exceeded MaxStartups/.test(line)) return refusal(line);
     if (/^SSH-(?:2\.0|1\.99)-/.test(line)) break;
-    // Lines before the identification are text; no other protocol begins so.
-    if (/^SSH-|^HTTP\/|[^\x20-\x7e\t]/.test(line)) throw breakOff(notProtocol('SSH', line));
+    // Lines before the identification are text in UTF-8; no other protocol begins so.
+    if (/^SSH-|^HTTP\/|[^\x20-\x7e\x80-\xff\t]/.test(line)) throw breakOff(notProtocol('SSH', line));
   }
   const length = (await dialogue.read(4)).readUInt32BE();
   if (length < 12 || length > MAX_PACKET_BYTES) throw breakOff(notProtocol('SSH', dialogue.preview(100)));

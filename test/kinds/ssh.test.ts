@@ -66,6 +66,10 @@ t.test('a server that turns the client away is not down', async (t) => {
       { failure: { class: 'protocol', detail: 'the answer is not SSH (it begins with "SSH-1.5-old")' } },
     ],
     ['SSH-2.0-x\r\n\u0000\u0000\u0000\u0010\u0004\u0015aaaaaaaaaaaaaaaa', { failure: { class: 'protocol' } }],
+    [
+      'Gr\u00fc\u00dfe vom\r\nHost\r\nSSH-2.0-x\r\n\u0000\u0000\u0000\u0010\u0004\u0014aaaaaaaaaaaaaaaa',
+      GOOD,
+    ],
     ['Welcome\r\nto the host\r\nSSH-2.0-x\r\n\u0000\u0000\u0000\u0010\u0004\u0014aaaaaaaaaaaaaaaa', GOOD],
   ] as const;
   for (const [greeting, expected] of rows) {
