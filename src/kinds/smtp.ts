@@ -29,6 +29,10 @@ const MAX_LINE_LENGTH = 2_048;
 /** Maximum number of lines of a reply. */
 const MAX_REPLY_LINES = 100;
 
+/** What servers without enhanced statuses say of a client that they turn away for its address. */
+const OF_THE_CLIENT =
+  /\b(?:black|block)[- ]?list|\b(?:dnsbl|rbl|spamhaus|reputation)\b|\b(?:your|this) (?:ip|host|address)\b/i;
+
 /** The check of a mail server. */
 export const smtpCheck = defineKind({
   settings: Type.Object({
@@ -91,6 +95,8 @@ async function speak(
     if (!offered.includes('STARTTLS')) return failureOf('tls', 'tls', { code: 'tls_not_offered' });
     dialogue.send('STARTTLS\r\n');
     const reply = await readReply(dialogue);
+    // 454: TLS does not work now, for nobody (RFC 3207, 4), whatever its enhanced status.
+    if (reply.code === 454) return refusal(textOf(reply));
     if (reply.code !== 220) return turnedAway(reply);
     await secure();
     offered = await greet(dialogue, name);
@@ -150,7 +156,8 @@ interface Reply {
  * server.
  */
 function turnedAway(reply: Reply): Failure | 'blocked' {
-  return /^[45]\.7\.\d/.test(reply.lines[0] ?? '') ? 'blocked' : refusal(textOf(reply));
+  const isPolicy = /^[45]\.7\.\d/.test(reply.lines[0] ?? '') || OF_THE_CLIENT.test(reply.lines.join(' '));
+  return isPolicy ? 'blocked' : refusal(textOf(reply));
 }
 
 function textOf({ code, lines }: Reply): string {

@@ -143,6 +143,13 @@ t.test('a server that turns the client away is not down, one that refuses everyb
     ['554 5.7.1 Service unavailable; client host blocked using a list\r\n', { failure: null, blocked: true }],
     ['421 4.7.0 Too many connections from your address\r\n', { failure: null, blocked: true }],
     [
+      '554-mx.example\r\n554 Your access has been rejected due to the poor reputation of the sender\r\n',
+      { failure: null, blocked: true },
+    ],
+    ['421 Too many concurrent SMTP connections from this IP address\r\n', { failure: null, blocked: true }],
+    ['421 Too many concurrent SMTP connections\r\n', { failure: { class: 'content' } }],
+    ['554 No SMTP service here\r\n', { failure: { class: 'content' } }],
+    [
       '421 4.3.2 Service shutting down\r\n',
       {
         failure: {
@@ -161,6 +168,27 @@ t.test('a server that turns the client away is not down, one that refuses everyb
     t.teardown(close);
     t.match(await probe(null, smtp({ port })), { answered: true, ...expected }, greeting);
   }
+});
+
+t.test('TLS that does not work is a failure, whatever the server calls it', async (t) => {
+  const { port, close } = await listenRaw((socket) => {
+    socket.write('220 mail.example\r\n');
+    socket.on('data', (text) =>
+      socket.write(
+        String(text).startsWith('EHLO')
+          ? '250-mail.example\r\n250 STARTTLS\r\n'
+          : '454 4.7.0 TLS not available due to local problem\r\n',
+      ),
+    );
+  });
+  t.teardown(close);
+  t.match(await openProbe(t)(null, smtp({ port, security: 'starttls' })), {
+    blocked: false,
+    failure: {
+      class: 'content',
+      detail: 'the server answers with an error: 454 4.7.0 TLS not available due to local problem',
+    },
+  });
 });
 
 t.test('its settings go together', async (t) => {
