@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type * as Tldts from 'tldts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
-import { describeCause, type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
+import { describeCause, type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
 import type { Attempt } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
 import type { Fault } from '../outbound/fault.ts';
@@ -40,6 +40,7 @@ interface Registration {
   readonly askedAt: number;
   readonly response: Pick<WebResponse, 'statusCode' | 'timing' | 'lostMs'>;
   readonly expiresAt: number | null;
+  /** Those that take it out of use; others are not kept. */
   readonly statuses: readonly string[];
   readonly isMissing: boolean;
   /** Why it is not known; null: it is. Faults that concern the request itself stay as they are. */
@@ -68,7 +69,8 @@ export const domainCheck = defineKind({
       // A re-check asks anew.
       const found = isFresh && run.options.number === 0 ? before : await ask(tools, run, url);
       // An end that was known does not change because the registry is silent for a while.
-      const isLost = found.expiresAt === null && !found.isMissing && before?.expiresAt != null;
+      const isKnown = found.expiresAt !== null || found.isMissing || found.statuses.length > 0;
+      const isLost = !isKnown && before?.expiresAt != null;
       known.set(url, isLost ? { ...before, askedAt: run.startedAt - KNOWN_MS + UNKNOWN_MS } : found);
       return judge(run, isLost ? before : found, minDays);
     };
@@ -119,7 +121,7 @@ async function ask(tools: ProbeTools, run: Run, url: string): Promise<Registrati
   };
 }
 
-/** The end and the statuses of a domain in an answer; null: the answer is about no domain. */
+/** The end of a domain in an answer, and its statuses that take it out of use; null: the answer is about no domain. */
 export function readDocument(
   text: string,
 ): { readonly expiresAt: number | null; readonly statuses: readonly string[] } | null {
@@ -139,7 +141,7 @@ export function readDocument(
   const statuses = listOf(status).filter((word) => typeof word === 'string');
   return {
     expiresAt: dates.length === 0 ? null : Math.min(...dates),
-    statuses: statuses.map((word) => oneLine(word)),
+    statuses: statuses.filter((word) => OUT_OF_USE.has(word.toLowerCase())),
   };
 }
 
@@ -171,7 +173,7 @@ function judgeEnd(
   minDays: number,
   now: number,
 ): Failure | null {
-  const taken = statuses.find((status) => OUT_OF_USE.has(status.toLowerCase()));
+  const [taken] = statuses;
   if (taken !== undefined) return failed({ code: 'domain_out_of_use', text: taken });
   if (expiresAt === null) return null;
   const days = Math.floor((expiresAt - now) / DAY_MS);

@@ -105,6 +105,13 @@ t.test('a registry that is silent for a while changes nothing', async (t) => {
   t.match(await check({}, { number: 1 }), GOOD, 'the end that is known counts');
   t.match(await check(), GOOD);
   t.equal(asked.length, 2);
+  const deleted = await serve(t, [document(100), document(null, ['active', 'Pending Delete'])]);
+  t.match(await deleted.check(), GOOD);
+  t.match(
+    await deleted.check({}, { number: 1 }),
+    content('the registry has taken the domain out of use (Pending Delete)'),
+    'a status without an end counts',
+  );
   const probe = openProbe(t);
   t.match(await probe(null, { domain: 'example.test', check: { kind: 'domain' } }), {
     ...noVerdict('no registry is known for .test: name its RDAP server'),
@@ -131,6 +138,11 @@ t.test('it reads no document that is none', async (t) => {
     status: [1, {}],
   };
   t.same(readDocument(JSON.stringify(odd)), { expiresAt: null, statuses: [] });
+  t.same(
+    readDocument(JSON.stringify({ ...odd, status: ['active', 'x'.repeat(100_000), 'client hold'] })),
+    { expiresAt: null, statuses: ['client hold'] },
+    'no other status is kept',
+  );
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const text = `{"objectClassName":"domain","events":[{"eventAction":"expiration","eventDate":${deep}}]}`;
   t.same(readDocument(text), { expiresAt: null, statuses: [] }, 'a date in many lists');
