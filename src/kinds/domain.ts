@@ -71,11 +71,18 @@ export const domainCheck = defineKind({
       // An end that was known does not change because the registry is silent for a while.
       const isKnown = found.expiresAt !== null || found.isMissing || found.statuses.length > 0;
       const isLost = !isKnown && before?.expiresAt != null;
-      known.set(url, isLost ? { ...before, askedAt: run.startedAt - KNOWN_MS + UNKNOWN_MS } : found);
+      // Whether this service may connect now says nothing of the next time, or of others.
+      if (!isOfRequest(found.fault))
+        known.set(url, isLost ? { ...before, askedAt: run.startedAt - KNOWN_MS + UNKNOWN_MS } : found);
       return judge(run, isLost ? before : found, minDays);
     };
   },
 });
+
+/** Whether a fault concerns the request: its address may not be dialled, or not now. */
+function isOfRequest(fault: Fault | null): boolean {
+  return fault?.failure.class === 'forbidden_address' || fault?.failure.cause.code === 'address_busy';
+}
 
 function lifeOf({ expiresAt }: Registration): number {
   return expiresAt === null ? UNKNOWN_MS : KNOWN_MS;
@@ -103,10 +110,8 @@ async function ask(tools: ProbeTools, run: Run, url: string): Promise<Registrati
   // The body is not kept.
   const head = { statusCode, timing, lostMs };
   const nothing = { askedAt: startedAt, response: head, expiresAt: null, statuses: [], isMissing: false };
-  if (fault !== null) {
-    const isOwn = fault.failure.class === 'forbidden_address' || fault.failure.cause.code === 'address_busy';
-    return { ...nothing, fault: isOwn ? fault : unknown(describeCause(fault.failure)) };
-  }
+  if (fault !== null)
+    return { ...nothing, fault: isOfRequest(fault) ? fault : unknown(describeCause(fault.failure)) };
   if (statusCode === 404) return { ...nothing, isMissing: true, fault: null };
   if (statusCode !== 200) return { ...nothing, fault: unknown(`it answers with status ${statusCode}`) };
   const body = await readBody(response, MAX_ANSWER_BYTES);

@@ -69,6 +69,13 @@ t.test('it asks the registry for the registered domain, and seldom', async (t) =
   t.equal(asked.length, 3, 're-checks ask');
 });
 
+t.test('an address that one service may not dial is asked for the next', async (t) => {
+  const { check, asked } = await serve(t, [document(40)]);
+  t.match(await check({}, { origin: 'owner' }), { failure: { class: 'forbidden_address' } });
+  t.match(await check(), GOOD);
+  t.equal(asked.length, 1);
+});
+
 t.test('it judges what the registry says', async (t) => {
   const rows: readonly (readonly [string | number, object])[] = [
     [document(13), content('the registration of the domain ends in 13 days, fewer than 14')],
