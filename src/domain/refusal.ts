@@ -166,7 +166,7 @@ const REFUSALS = {
   maintenance_past: 'A maintenance cannot begin in the past.',
   /** In milliseconds. */
   maintenance_length: ({ minMs, maxMs }: { readonly minMs: number; readonly maxMs: number }) =>
-    `A maintenance lasts ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
+    `Enter a duration such as 90m or 2h (${formatDuration(minMs)} to ${formatDuration(maxMs)}).`,
   recurrence_invalid:
     'A recurrence is a rule of iCalendar such as FREQ=WEEKLY;BYDAY=TU, at most daily, that has an occurrence.',
   /** Only an occurrence that runs can be ended or extended. */
@@ -291,7 +291,7 @@ const REFUSALS = {
   page_has_service: 'The service is on this page already.',
   page_services_full: ({ max }: OfMax) => `A page has at most ${max} services.`,
   page_groups_full: ({ max }: OfMax) => `A page has at most ${max} groups.`,
-  page_password_missing: 'A page that is seen with a password needs one.',
+  page_password_missing: 'Enter a password for the page.',
   page_password_unused:
     'A password is only for the access "password": choose that, or leave the password empty.',
   picture_missing: 'Choose a picture first.',

@@ -340,7 +340,7 @@ t.test('it keeps the password of a page out of every text, and notices another o
     return stdout + stderr;
   };
   write('');
-  t.match(await run(), /page\.yaml:2: pages\[0\]\.password: A page that is seen with a password needs one/);
+  t.match(await run(), /page\.yaml:2: pages\[0\]\.password: Enter a password for the page/);
   write(`, password: "\${ACME_PASSWORD}"`);
   process.env.ACME_PASSWORD = 'tulips in the rain';
   t.match(await run(), /\+ page acme\n {4}title: Acme\n {4}access: password\n {4}password: set\n1 created/);
@@ -636,7 +636,7 @@ t.test('a variable that is not set is named where there is no secret to keep', a
   for (const line of [
     /own\.yaml:\d+: services\[\d+\]\.check\.settings\.secretHeaders: the environment has no variable HTTP_EXAMPLE_ORG_SECRETHEADERS\. The setting secretHeaders has no stored value to keep\./,
     /own\.yaml:\d+: channels\[\d+\]\.settings\.topic: the environment has no variable OPS_NTFY_TOPIC\. /,
-    /own\.yaml:\d+: pages\[0\]\.password: the environment has no variable ACME_PASSWORD\. A page that is seen with a password needs one\./,
+    /own\.yaml:\d+: pages\[0\]\.password: the environment has no variable ACME_PASSWORD\. Enter a password for the page\./,
     /Nothing is changed\./,
   ])
     t.match(other.stderr, line);

@@ -468,13 +468,13 @@ t.test('it sets who sees a page, with the password in a file', async (t) => {
   const { run, withRegistry, write } = await setUp(t);
   const file = write('password', 'tulips in the rain\n');
   const add = ['pages', 'add', 'acme', '--account', 'ada', '--title', 'Acme'];
-  t.match(await run(...add, '--access', 'password'), { status: 2, stderr: /needs one/ });
+  t.match(await run(...add, '--access', 'password'), { status: 2, stderr: /Enter a password/ });
   t.match(await run(...add, '--access', 'password', '--password-file', file), { status: 0 });
   const access = async () => (await withRegistry((registry) => registry.findPage('acme')))?.access;
   t.equal(await access(), 'password');
   t.match(await run('pages', 'access', 'acme', 'members'), { status: 0, stderr: /acme: access members/ });
   t.equal(await access(), 'members');
-  t.match(await run('pages', 'access', 'acme', 'password'), { status: 2, stderr: /needs one/ });
+  t.match(await run('pages', 'access', 'acme', 'password'), { status: 2, stderr: /Enter a password/ });
   t.match(await run('pages', 'access', 'acme', 'everyone'), { status: 2 });
   t.match(JSON.parse((await run('pages', 'list', '--json')).stdout), [{ access: 'members' }]);
   t.match(await run('pages', 'access', 'nobody', 'public'), { status: 1 });

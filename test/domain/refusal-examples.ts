@@ -44,7 +44,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   subject_missing: [{}, 'Choose at least one of your services or status pages.'],
   no_subject: [{ name: 'shop' }, 'The account has neither a service nor a status page shop.'],
   maintenance_past: [{}, 'A maintenance cannot begin in the past.'],
-  maintenance_length: [{ minMs: 60_000, maxMs: 86_400_000 }, 'A maintenance lasts 1m to 1d.'],
+  maintenance_length: [{ minMs: 60_000, maxMs: 86_400_000 }, 'Enter a duration such as 90m or 2h (1m to 1d).'],
   recurrence_invalid: [
     {},
     'A recurrence is a rule of iCalendar such as FREQ=WEEKLY;BYDAY=TU, at most daily, that has an occurrence.',
@@ -208,7 +208,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],
-  page_password_missing: [{}, 'A page that is seen with a password needs one.'],
+  page_password_missing: [{}, 'Enter a password for the page.'],
   page_password_unused: [
     {},
     'A password is only for the access "password": choose that, or leave the password empty.',

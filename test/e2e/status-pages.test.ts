@@ -108,7 +108,7 @@ t.test(
       .fill('All that we run, and what we stand on.\nQuestions? Ask the desk.');
     await tab.getByRole('button', { name: 'Save', exact: true }).click();
     await tab.getByLabel('Brand colour').fill('#aa3377');
-    await tab.getByRole('button', { name: 'Save colour and readers' }).click();
+    await tab.getByRole('button', { name: 'Save appearance and access' }).click();
     t.equal(await tab.getByLabel('Brand colour').inputValue(), '#aa3377');
     for (const group of ['Public', 'Our own']) {
       await tab.getByLabel('Name of the new group').fill(group);

@@ -178,7 +178,7 @@ t.test('it sets who sees the page, and never shows the password', async (t) => {
   const save = async (fields: Record<string, string>) =>
     await post(`${PAGES}/acme/look`, ada, { revision: String((await page())?.revision), ...fields });
   const missing = await save({ access: 'password' });
-  t.match(missing, { status: 400, text: /id="problem-password" role="alert">[^<]*needs one/ });
+  t.match(missing, { status: 400, text: /id="problem-password" role="alert">[^<]*Enter a password/ });
   t.match(missing.text, /value="password" checked/, 'what was chosen stays');
   const password = 'tulips in the rain';
   t.match(await save({ access: 'password', password }), { status: 303 });

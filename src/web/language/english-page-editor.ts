@@ -22,10 +22,10 @@ export const englishPageEditor = {
     `An account can have ${pages} pages with ${most} services each. An address stays reserved for its account, even after the page is deleted.`,
 
   titleAndText: 'Title and text',
-  look: 'Colour and readers',
-  saveLook: 'Save colour and readers',
+  look: 'Appearance and access',
+  saveLook: 'Save appearance and access',
   colour: 'Brand colour (empty: none)',
-  colourHint: 'It is the edge of the page. For links it is made darker or lighter until it can be read.',
+  colourHint: 'Shown as a bar across the top of the page. Links have it too, made darker or lighter until they can be read.',
   readers: 'Who sees the page',
   access: {
     public: { label: 'Everyone', hint: 'Anyone who has the address.' },
@@ -96,7 +96,7 @@ export const englishPageEditor = {
   domain: 'Domain of your own',
   domainName: 'Domain (empty: none)',
   domainHint:
-    'Once it is verified, the page is at this domain alone, and its address on this site leads there. Let the domain point to this site. A page for members stays on this site.',
+    'Once it is verified, the page is at this domain alone, and its address on this site leads there. Point the DNS of the domain at this site. A page for members stays on this site.',
   saveDomain: 'Save the domain',
   domainProof: 'Prove in one of two ways that the domain is yours, then press Verify.',
   domainProved: (at: Moment): Phrase =>

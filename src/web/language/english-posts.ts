@@ -24,7 +24,7 @@ export const englishPosts = {
     'While maintenance runs, alerts about its services are held, and incidents of checks have the severity maintenance.',
   noMaintenances: 'You have announced no maintenance.',
   newMaintenance: 'Announce maintenance',
-  started: 'Began (UTC; empty: now)',
+  started: 'Started (UTC; leave empty for now)',
   starts: 'Starts (empty: now)',
   startsFirst: 'Starts',
   zone: 'Time zone of the start',

@@ -59,7 +59,7 @@ export const englishSignIn = {
   codesTitle: 'Your recovery codes',
   codesOnce: 'They are shown only this once.',
   codesLead:
-    'Each of them stands once for the code of the app, if you lose it. Print them, or keep them where you keep your password, but not on the device with the app.',
+    'Each code works once, in place of a code of your authenticator app. Print them, or keep them where you keep your password, but not on the device with the app.',
   toDashboard: 'Continue to the dashboard',
 
   newHere: 'I do not sign in here yet',

@@ -23,10 +23,10 @@ export const germanPageEditor: Texts['pageEditor'] = {
     `Ein Konto kann ${pages} Seiten mit je ${most} Diensten haben. Eine Adresse bleibt für ihr Konto reserviert, auch wenn die Seite gelöscht ist.`,
 
   titleAndText: 'Titel und Text',
-  look: 'Farbe und Leser',
-  saveLook: 'Farbe und Leser speichern',
+  look: 'Aussehen und Zugang',
+  saveLook: 'Aussehen und Zugang speichern',
   colour: 'Farbe der Marke (leer: keine)',
-  colourHint: 'Sie ist der Rand der Seite. Für Links wird sie dunkler oder heller, bis man sie lesen kann.',
+  colourHint: 'Ein Balken über der Seite zeigt sie. Auch Links haben sie, dunkler oder heller, bis man sie lesen kann.',
   readers: 'Wer die Seite sieht',
   access: {
     public: { label: 'Alle', hint: 'Alle, die die Adresse haben.' },

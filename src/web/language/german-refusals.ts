@@ -209,7 +209,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_subject: ({ name }) => `Das Konto hat weder einen Dienst noch eine Statusseite ${name}.`,
   maintenance_past: 'Eine Wartung kann nicht in der Vergangenheit beginnen.',
   maintenance_length: ({ minMs, maxMs }) =>
-    `Eine Wartung dauert ${formatDuration(minMs)} bis ${formatDuration(maxMs)}.`,
+    `Geben Sie eine Dauer an, etwa 90m oder 2h (${formatDuration(minMs)} bis ${formatDuration(maxMs)}).`,
   recurrence_invalid:
     'Eine Wiederholung ist eine Regel von iCalendar wie FREQ=WEEKLY;BYDAY=TU, höchstens täglich, die einen Termin hat.',
   no_running_maintenance: 'Die Wartung läuft gerade nicht.',
@@ -325,7 +325,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_has_service: 'Der Dienst steht schon auf dieser Seite.',
   page_services_full: ({ max }) => `Eine Seite hat höchstens ${max} Dienste.`,
   page_groups_full: ({ max }) => `Eine Seite hat höchstens ${max} Gruppen.`,
-  page_password_missing: 'Eine Seite, die mit Passwort zu sehen ist, braucht eines.',
+  page_password_missing: 'Geben Sie ein Passwort für die Seite an.',
   page_password_unused:
     'Ein Passwort gibt es nur beim Zugang „Passwort“: Wählen Sie diesen, oder lassen Sie das Passwort leer.',
   picture_missing: 'Wählen Sie zuerst ein Bild aus.',
