@@ -44,7 +44,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   subject_missing: [{}, 'Choose at least one of your services or status pages.'],
   no_subject: [{ name: 'shop' }, 'The account has neither a service nor a status page shop.'],
   maintenance_past: [{}, 'A maintenance cannot begin in the past.'],
-  maintenance_length: [{ minMs: 60_000, maxMs: 86_400_000 }, 'Enter a duration such as 90m or 2h (1m to 1d).'],
+  maintenance_length: [
+    { minMs: 60_000, maxMs: 86_400_000 },
+    'Enter a duration such as 90m or 2h (1m to 1d).',
+  ],
   recurrence_invalid: [
     {},
     'A recurrence is a rule of iCalendar such as FREQ=WEEKLY;BYDAY=TU, at most daily, that has an occurrence.',

@@ -1,0 +1,82 @@
+/** The verdict over all services of a page: the worst that nothing explains away. */
+import t from 'tap';
+import { OWNER_SEVERITIES } from '../../../src/domain/incident/owner-incident.ts';
+import {
+  judgePage,
+  type PageStanding,
+  type PageStatus,
+  standingOf,
+} from '../../../src/domain/status/page-verdict.ts';
+
+t.test('a pause and an announced maintenance override the status of a check', async (t) => {
+  const table: readonly (readonly [Parameters<typeof standingOf>, PageStanding])[] = [
+    [['up', false, false], 'up'],
+    [['down', false, false], 'down'],
+    [['unknown', false, false], 'unknown'],
+    [['down', false, true], 'maintenance'],
+    [['slow', false, true], 'maintenance'],
+    [['up', false, true], 'up'],
+    [['unknown', false, true], 'unknown'],
+    [['down', true, false], 'paused'],
+    [['down', true, true], 'paused'],
+    [['up', true, false], 'paused'],
+  ];
+  for (const [given, standing] of table) t.equal(standingOf(...given), standing, given.join(' '));
+});
+
+const NOTHING = { reported: null, inMaintenance: false };
+
+t.test('it returns the worst status of the services that are not paused', async (t) => {
+  const table: readonly (readonly [readonly PageStanding[], string, number])[] = [
+    [[], 'unknown', 0],
+    [['paused', 'paused'], 'unknown', 0],
+    [['unknown'], 'unknown', 1],
+    [['unknown', 'up'], 'up', 2],
+    [['up', 'maintenance'], 'maintenance', 2],
+    [['maintenance', 'slow', 'up'], 'slow', 3],
+    [['slow', 'up', 'down', 'paused'], 'down', 3],
+  ];
+  for (const [standings, status, watched] of table)
+    t.match(judgePage(standings, NOTHING), { status, look: status, watched }, standings.join(' '));
+  t.same(judgePage(['up', 'up', 'down', 'paused', 'maintenance', 'unknown', 'slow'], NOTHING).counts, {
+    up: 2,
+    slow: 1,
+    down: 1,
+    unknown: 1,
+    maintenance: 1,
+    paused: 1,
+  });
+});
+
+t.test('what the owner reports makes the look worse, and leaves what checks see', async (t) => {
+  // By what checks see, for [nothing, minor, major, critical] and for the same during maintenance.
+  const table: Readonly<Record<PageStatus, readonly [readonly PageStatus[], readonly PageStatus[]]>> = {
+    up: [
+      ['up', 'slow', 'down', 'down'],
+      ['maintenance', 'slow', 'down', 'down'],
+    ],
+    unknown: [
+      ['unknown', 'slow', 'down', 'down'],
+      ['maintenance', 'slow', 'down', 'down'],
+    ],
+    maintenance: [
+      ['maintenance', 'slow', 'down', 'down'],
+      ['maintenance', 'slow', 'down', 'down'],
+    ],
+    slow: [
+      ['slow', 'slow', 'down', 'down'],
+      ['slow', 'slow', 'down', 'down'],
+    ],
+    down: [
+      ['down', 'down', 'down', 'down'],
+      ['down', 'down', 'down', 'down'],
+    ],
+  };
+  for (const status of Object.keys(table) as PageStatus[])
+    for (const inMaintenance of [false, true])
+      [null, ...OWNER_SEVERITIES].forEach((reported, index) => {
+        const look = table[status][inMaintenance ? 1 : 0][index];
+        const said = { reported, inMaintenance };
+        t.match(judgePage([status, 'paused'], said), { status, look, ...said }, `${status} ${reported}`);
+      });
+});

@@ -1,0 +1,425 @@
+/** Forms of the dashboard that are refused: the problem stands beside its field, and what was written stays. */
+import t from 'tap';
+import type { CheckTarget } from '../../../src/domain/check-target.ts';
+import { failureOf } from '../../../src/domain/failure.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS } from '../../../src/domain/service.ts';
+import { CONFIRMATIONS } from '../../../src/web/dashboard/confirmations.ts';
+import { NOW } from '../../site/site-world.ts';
+import { owned } from '../../store/registry-fixtures.ts';
+import { goodAttempt } from '../../support/attempts.ts';
+import { dashboard } from '../dashboard-world.ts';
+
+/** What a page shows of a field: its value, and the problem that it is described by. */
+function fieldOf(text: string, name: string) {
+  const [tag = ''] = new RegExp(`<(?:input|select) name="${name}"[^>]*>`).exec(text) ?? [];
+  const described = /aria-invalid="true" aria-describedby="([^"]+)"/.exec(tag)?.[1] ?? null;
+  const problem =
+    described === null ? null : new RegExp(`id="${described}" role="alert">([^<]*)<`).exec(text)?.[1];
+  return { value: / value="([^"]*)"/.exec(tag)?.[1] ?? null, problem };
+}
+
+/** The choice of a select. */
+function chosen(text: string, name: string) {
+  const [select = ''] = new RegExp(`<select name="${name}"[\\s\\S]*?</select>`).exec(text) ?? [];
+  return /<option value="([^"]*)" selected/.exec(select)?.[1] ?? null;
+}
+
+const hasNotice = (text: string) => /class="card notice" role="alert"/.test(text);
+
+t.test('it says beside a field of the overview what is wrong, and keeps what was written', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const domain = await post('/dashboard/services/new/save', ada, { domain: 'no domain', kind: 'heartbeat' });
+  t.equal(domain.status, 400);
+  t.match(fieldOf(domain.text, 'domain'), { value: 'no domain', problem: /^The domain / });
+  t.equal(chosen(domain.text, 'kind'), 'heartbeat');
+  t.equal(hasNotice(domain.text), false);
+  const key = await post('/dashboard/keys/add', ada, { name: 'x\u0007', expires: '365d' });
+  t.equal(key.status, 400);
+  t.match(fieldOf(key.text, 'name').problem, /^The name /);
+  t.equal(chosen(key.text, 'expires'), '365d');
+  const empty = await post('/dashboard/keys/add?lang=de', ada, { name: '', expires: '30d' });
+  t.ok(fieldOf(empty.text, 'name').problem);
+  const none = await post('/dashboard/keys/revoke', ada, { id: '9' });
+  t.equal(hasNotice(none.text), true, 'what concerns no field is said above');
+});
+
+t.test('a service is added with the fields of its kind, whatever the kind', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const form = await call('/dashboard/services/new?kind=tcp&domain=db.example.com', ada);
+  t.match(fieldOf(form.text, 'domain'), { value: 'db.example.com' });
+  t.equal(chosen(form.text, 'kind'), 'tcp');
+  t.match(fieldOf(form.text, 'settings.port'), { value: '' });
+  const [select = ''] = /<select name="kind"[\s\S]*?<\/select>/.exec(form.text) ?? [];
+  const offered = [...select.matchAll(/<option value="([^"]*)"/g)].map(([, kind = '']) => kind);
+  t.same([...offered].sort(), [...MONITORING_KINDS].sort());
+  const tcp = { domain: 'db.example.com', kind: 'tcp' };
+  const asked = await post('/dashboard/services/new/save', ada, tcp);
+  t.match(asked, { status: 400, text: /is missing/ });
+  t.same(await registry.servicesOf(ada.id), [], 'nothing is stored');
+  t.match(
+    await post('/dashboard/services/new/save', ada, { ...tcp, 'settings.port': '443', interval: '5m' }),
+    {
+      status: 303,
+      location: '/dashboard/services/db-example-com?saved=new',
+    },
+  );
+  t.match(await registry.servicesOf(ada.id), [
+    {
+      name: 'db.example.com',
+      check: { kind: 'tcp', settings: { port: 443 }, intervalMs: 300_000 },
+      verified: false,
+    },
+  ]);
+  const again = await post('/dashboard/services/new/save', ada, { domain: 'db.example.com', kind: 'tls' });
+  t.match(fieldOf(again.text, 'domain'), { problem: /registered already/ });
+  t.match(await registry.servicesOf(ada.id), [{ check: { kind: 'tcp' } }], 'its kind stays');
+});
+
+t.test('another kind shows its fields before anything is saved, and what was entered stays', async (t) => {
+  const { registry, ada, post } = await dashboard(t);
+  const typed = { domain: 'a.example.com', name: 'Shop', kind: 'http', interval: '10m' };
+  for (const path of ['/dashboard/services/new/save', '/dashboard/services/mine/save']) {
+    const { status, text } = await post(path, ada, { ...typed, show: 'yes' });
+    t.equal(status, 200);
+    t.match(text, /<textarea name="settings.assertions"/);
+    t.equal(fieldOf(text, 'name').value, 'Shop');
+    t.equal(fieldOf(text, 'interval').value, '10m');
+  }
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('a check is tried once without being saved, within a limit', async (t) => {
+  const targets: CheckTarget[] = [];
+  const failure = failureOf('status', 'first_byte', { code: 'status', statusCode: 503 });
+  const { registry, ada, post } = await dashboard(t, undefined, {
+    async tryCheck(target) {
+      targets.push(target);
+      return target.domain === 'down.example.com'
+        ? goodAttempt({ statusCode: 503, failure })
+        : goodAttempt({ responseTimeMs: 84 });
+    },
+  });
+  const path = '/dashboard/services/new/save';
+  const typed = { domain: 'api.example.com', kind: 'http', 'settings.path': '/v1', try: 'yes' };
+  const { status, text } = await post(path, ada, { ...typed, 'settings.token': 's3cret' });
+  t.equal(status, 200);
+  t.match(text, /Tried once:.*pill up.*HTTP 200, 84\sms.*Nothing has been saved/s);
+  t.notMatch(text, /s3cret/);
+  t.equal(fieldOf(text, 'settings.path').value, '/v1');
+  t.match(targets, [
+    {
+      ...{ domain: 'api.example.com', origin: 'owner', accountId: ada.id },
+      check: { kind: 'http', settings: { path: '/v1', token: 's3cret' } },
+    },
+  ]);
+  t.match(await post(path, ada, { ...typed, domain: 'down.example.com' }), {
+    text: /pill down.*HTTP 503.*503/s,
+  });
+  t.match(await post(path, ada, { ...typed, domain: '' }), { status: 400, text: /The domain / });
+  t.equal(targets.length, 2, 'what cannot be read is not tried');
+  t.match(await post('/dashboard/services/mine/save', ada, { ...typed, name: 'Mine' }), {
+    status: 200,
+    text: /Tried once/,
+  });
+  for (let count = targets.length; count < 10; count++) await post(path, ada, typed);
+  t.match(await post(path, ada, typed), { status: 400, text: /Too many trials/ });
+  t.equal(targets.length, 10);
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('a domain of another account is proved first, and the form keeps what was entered', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  await registry.addService(owned('hers.example.org', grace.id));
+  await registry.addService(owned('proved.example.org', grace.id));
+  const path = '/dashboard/services/new/save';
+  const typed = { kind: 'tls', 'settings.minDays': '20' };
+  const refused = await post(path, ada, { ...typed, domain: 'hers.example.org' });
+  t.match(refused, { status: 400, text: /value="_upbeat\.hers\.example\.org"/ });
+  t.equal(fieldOf(refused.text, 'settings.minDays').value, '20');
+  await post(path, ada, { kind: 'root', domain: 'hers.example.org' });
+  t.match(await registry.claimsOf(ada.id), [{ domain: 'hers.example.org', kind: 'tls' }]);
+  t.match(await call('/dashboard', ada), { text: /new\?domain=hers\.example\.org&amp;kind=tls/ });
+  t.match(await post(path, ada, { ...typed, domain: 'proved.example.org' }), { status: 303 });
+  t.match(await registry.servicesOf(ada.id), [
+    { verified: true, check: { kind: 'tls', settings: { minDays: 20 } } },
+  ]);
+});
+
+t.test('a service has the fields of its kind of check, made from the schema of the kind', async (t) => {
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
+  const path = '/dashboard/services/mine';
+  const fields = { name: 'Mine', category: 'cloud', dependencies: 'private', period: '', grace: '' };
+  const asked = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
+  t.equal(asked.status, 400, 'the kind needs a setting');
+  t.equal(chosen(asked.text, 'kind'), 'tcp');
+  t.match(fieldOf(asked.text, 'settings.port'), { value: '', problem: /^Port is missing\.$/ });
+  t.match(fieldOf(asked.text, 'settings.banner'), { value: '', problem: null });
+  const { period: _period, grace: _grace, ...others } = fields;
+  const own = await post(`${path}/save`, ada, { ...others, kind: 'tcp' });
+  t.notMatch(own.text, /name="(period|schedule)"/, 'only heartbeats have a period or a schedule');
+  const beats = await post(`${path}/save`, ada, { ...others, name: '', kind: 'heartbeat' });
+  t.match(beats.text, /name="period".*name="schedule"/s);
+  const tcp = { ...fields, kind: 'tcp', 'settings.port': '443', 'settings.banner': '<220 "' };
+  t.match(await post(`${path}/save`, ada, { ...tcp, 'settings.port': '5432' }), {
+    status: 400,
+    text: /checks\.ports/,
+  });
+  t.match(await post(`${path}/save?lang=de`, ada, { ...tcp, 'settings.port': 'x' }), {
+    status: 400,
+    text: /eine ganze Zahl/,
+  });
+});
+
+t.test('a service has fields for its times and regions, within the bounds for owners', async (t) => {
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
+  const fields = { name: 'Mine', category: 'cloud', kind: 'root', dependencies: 'private' };
+  const typed = { interval: '10s', timeout: '40s', confirmAfter: 'soon', regions: 'eu ap', method: 'HEAD' };
+  const { status, text } = await post('/dashboard/services/mine/save', ada, { ...fields, ...typed });
+  t.equal(status, 400);
+  t.same(
+    ['interval', 'timeout', 'slowOver', 'confirmAfter', 'regions'].map((name) => fieldOf(text, name)),
+    [
+      { value: '10s', problem: 'Check interval must be at least 30s.' },
+      { value: '40s', problem: 'Timeout must not be longer than the interval, which is 10s.' },
+      { value: '', problem: null },
+      {
+        value: 'soon',
+        problem:
+          'Retry delays cannot be read: expected delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
+      },
+      { value: 'eu ap', problem: 'Regions names ap, where no node makes checks: choose from eu, us.' },
+    ],
+  );
+  t.equal(chosen(text, 'method'), 'HEAD');
+  t.match(text, /name="interval"[^>]* placeholder="1m"/, 'the setting that counts without a time of its own');
+  t.match(text, /name="confirmAfter"[^>]* placeholder="2s 4s"/);
+  const german = await post('/dashboard/services/mine/save?lang=de', ada, { ...fields, interval: '2d' });
+  t.match(fieldOf(german.text, 'interval').problem, /^„Prüfabstand“ darf höchstens 1d sein\.$/);
+  const beats = await post('/dashboard/services/mine/save', ada, { ...fields, name: '', kind: 'heartbeat' });
+  t.notMatch(beats.text, /name="(interval|timeout|confirmAfter|regions|method)"/);
+  t.match(beats.text, /name="slowOver"/, 'which a reported response time is compared with');
+});
+
+t.test('a service has a field for the address of its check', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  const check = { ...DEFAULT_CHECK, kind: 'health' } as const;
+  const shop = { domain: 'shop.example', name: 'Shop', category: 'cloud', paused: false, check } as const;
+  const { slug } = await registry.registerService(
+    ada.id,
+    { ...shop, publicDependencies: false },
+    { isProven: false, now: NOW },
+  );
+  const path = `/dashboard/services/${slug}`;
+  const fields = { name: 'Shop', category: 'cloud', kind: 'health', dependencies: 'private' };
+  const save = (url: string) => post(`${path}/save`, ada, { ...fields, url });
+  const foreign = await save('https://other.example/');
+  t.equal(foreign.status, 400);
+  t.match(fieldOf(foreign.text, 'url'), {
+    value: 'https://other.example/',
+    problem: 'The address of a check must be at shop.example or at a name below it.',
+  });
+  t.match(foreign.text, /name="url"[^>]* placeholder="https:\/\/shop\.example\/api\/health"/);
+  t.match(
+    fieldOf((await save('ftp://shop.example/')).text, 'url').problem,
+    /^Enter an address such as https:/,
+  );
+  const own = 'https://api.shop.example/live';
+  t.equal((await save(own)).status, 303);
+  t.equal(directory.bySlug(slug)?.check.url, own);
+  t.equal(fieldOf((await call(path, ada)).text, 'url').value, own);
+  t.equal((await save('')).status, 303);
+  t.equal(directory.bySlug(slug)?.check.url, null);
+  const tcp = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
+  t.notMatch(tcp.text, /name="url"/, 'other kinds request no address');
+});
+
+t.test('members see the note of a service, and editors change it', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  await post('/dashboard/services/new/save', ada, {
+    domain: 'shop.example',
+    kind: 'root',
+    note: 'Ask\r\n<Ada>',
+  });
+  const path = '/dashboard/services/shop-example';
+  const page = await call(path, ada);
+  t.match(page.text, /<h2 id="note">Note for members<\/h2><p class="lines">Ask\n&lt;Ada&gt;<\/p>/);
+  t.match(page.text, /<textarea name="note"[^>]*>Ask\n&lt;Ada&gt;<\/textarea>/);
+  t.match(await registry.servicesOf(ada.id), [{ note: 'Ask\n<Ada>' }]);
+  const fields = { name: 'Shop', category: 'cloud', kind: 'root', dependencies: 'private' };
+  const long = await post(`${path}/save?lang=de`, ada, { ...fields, note: 'x'.repeat(501) });
+  t.match(long, { status: 400, text: /id="problem-save-note" role="alert">„Notiz für Mitglieder“/ });
+  t.equal((await post(`${path}/save`, ada, { ...fields, note: '' })).status, 303);
+  t.notMatch((await call(path, ada)).text, /id="note"/);
+});
+
+t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
+  const fields = {
+    name: 'Mine anew',
+    category: 'cloud',
+    kind: 'heartbeat',
+    period: '5m',
+    grace: 'soon',
+    dependencies: 'public',
+  };
+  const { status, text } = await post('/dashboard/services/mine/save', ada, fields);
+  t.equal(status, 400);
+  t.match(fieldOf(text, 'grace'), { value: 'soon', problem: /durations/ });
+  t.equal(fieldOf(text, 'period').problem, null);
+  t.same([fieldOf(text, 'name').value, fieldOf(text, 'period').value], ['Mine anew', '5m']);
+  t.same(
+    ['category', 'kind', 'dependencies'].map((name) => chosen(text, name)),
+    ['cloud', 'heartbeat', 'public'],
+  );
+  t.equal(hasNotice(text), false);
+  const gone = await post('/dashboard/services/mine/delete', ada, { confirm: 'other.example' });
+  t.match(fieldOf(gone.text, 'confirm'), {
+    value: 'other.example',
+    problem: /enter its domain: mine\.example/,
+  });
+});
+
+t.test('it says beside the address of a webhook what is wrong, and keeps what was written', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const { status, text } = await post('/dashboard/webhooks/add', ada, { url: 'ftp://"<x>' });
+  t.equal(status, 400);
+  t.match(fieldOf(text, 'url'), { value: 'ftp://&quot;&lt;x&gt;', problem: /^The URL must begin/ });
+  t.equal(hasNotice(text), false);
+  const inside = await post('/dashboard/webhooks/add', ada, { url: 'http://localhost:8080/x' });
+  t.equal(inside.status, 400);
+  t.match(fieldOf(inside.text, 'url'), {
+    value: 'http://localhost:8080/x',
+    problem: /^The URL leads to localhost, which is not public/,
+  });
+});
+
+t.test('it says above the page, and once, what is refused and concerns no field of a form', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const rows: readonly (readonly [path: string, fields: Record<string, string>, problem: RegExp])[] = [
+    ['/dashboard/keys/revoke', { id: '9' }, /key/],
+    ['/dashboard/webhooks/remove', { id: '9' }, /webhook/],
+    ['/dashboard/webhooks/test', { id: '9' }, /webhook/],
+    ['/dashboard/webhooks/replay', { id: '9' }, /delivery/],
+    ['/dashboard/services/mine/pause', {}, /service/],
+    ['/dashboard/services/mine/resume', {}, /service/],
+  ];
+  for (const [path, fields, problem] of rows) {
+    const { status, text } = await post(path, ada, fields);
+    const notices = [
+      ...text.matchAll(/class="card notice" role="alert"[^>]*>([\s\S]*?)<\/(?:p|div|section)>/g),
+    ];
+    t.equal(status, 400, path);
+    t.equal(notices.length, 1, `${path}: one notice`);
+    t.match(notices[0]?.[1] ?? '', problem, path);
+    t.notMatch(text, /aria-invalid/, path);
+  }
+});
+
+t.test('the newest checks of a service name their region if there is one', async (t) => {
+  const check = {
+    serviceId: 3,
+    at: NOW,
+    status: 'up',
+    latencyMs: 12,
+    statusCode: 200,
+    suspect: false,
+  } as const;
+  for (const [checks, cells] of [
+    [[check], ['Operational', 'HTTP 200', '12 ms']],
+    [
+      [{ ...check, region: 'eu' }, check],
+      ['eu', 'Operational', 'HTTP 200', '12 ms', '–', 'Operational', 'HTTP 200', '12 ms'],
+    ],
+  ] as const) {
+    const { ada, call } = await dashboard(t, checks);
+    const { text } = await call('/dashboard/services/mine', ada);
+    const [section = ''] = /<section aria-labelledby="checks">.*?<\/section>/s.exec(text) ?? [];
+    const shown = [...section.matchAll(/<td[^>]*><span>([^<]*)<\/span>/g)].map(([, cell]) => cell);
+    t.same(shown, cells);
+    t.match(section, '20 Nov 2026, 10:00:00 UTC</time>', 'checks can follow each other within a minute');
+  }
+});
+
+const GOTIFY = { 'settings.server': 'https://push.example.com/', 'settings.token': 't0ken' };
+
+t.test('a problem names the field as the form does, and the line and word of an assertion', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const problems = async (path: string, fields: Record<string, string>) => {
+    const { text } = await post(path, ada, fields);
+    return [...text.matchAll(/class="problem"[^>]*>([^<]*)</g)].map(([, said = '']) =>
+      said.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),
+    );
+  };
+  const http = { domain: 'a.example.com', kind: 'http' };
+  const path = '/dashboard/services/new/save';
+  const table: readonly (readonly [lines: string, said: string])[] = [
+    ['status is 200\n\ntime over 3', 'Line 3: "over" is not an operator. Use is, is not, below, above.'],
+    ['speed is 3', 'Line 1: "speed" is not part of a response. Begin with status, time, header, body, json.'],
+    [
+      'json status is ok',
+      'Line 1: "status" is not followed by the name of a header or a JSON path such as $.status.',
+    ],
+    ['time below soon', 'Line 1: there is no value that fits at "soon".'],
+    ['body exists', 'Line 1: "exists" is not an operator. Use is, is not, contains, lacks, matches.'],
+  ];
+  for (const [lines, said] of table)
+    t.same(await problems(path, { ...http, 'settings.assertions': lines }), [said], lines);
+  t.same(await problems(path, { ...http, 'settings.headers': 'Cookie: a=b' }), [
+    'Enter a header such as "Accept: text/html"; those with credentials belong to "Headers with credentials".',
+  ]);
+  t.same(await problems(path, { ...http, 'settings.username': 'ada', 'settings.token': 't' }), [
+    'Bearer token cannot be combined with User name.',
+  ]);
+  t.same(
+    await problems('/dashboard/channels/new/gotify/save', {
+      name: 'Ops',
+      'settings.server': 'x',
+      'settings.token': 't',
+    }),
+    ['Enter an address such as https://example.com/health, without user and password.'],
+  );
+});
+
+t.test('what cannot be had back is asked first, and taken once it is confirmed', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  await post('/dashboard/channels/new/gotify/save', ada, { name: 'Ops', ...GOTIFY });
+  const [channel] = await registry.channelsOf(ada.id);
+  const path = `/dashboard/channels/${channel?.id}`;
+  const asked = await post(`${path}/remove`, ada, { confirmed: '' });
+  t.match(asked, {
+    status: 200,
+    text: /<h1>Remove this channel\?<\/h1>.*Ops:.*href="\/dashboard\/channels\/\d+">Cancel/s,
+  });
+  t.match(
+    asked.text,
+    new RegExp(`action="${path}/remove".*name="revision" value="1".*name="confirmed" value="yes"`),
+  );
+  t.equal((await registry.channelsOf(ada.id)).length, 1);
+  t.match(await post(`${path}/remove`, ada, {}), { status: 303 });
+  t.same(await registry.channelsOf(ada.id), []);
+  const { routes } = await dashboard(t);
+  const paths = new Set(routes.map((route) => route.path));
+  for (const path of Object.keys(CONFIRMATIONS)) t.ok(paths.has(path), path);
+  const destructive = [...paths].filter((path) => /(?:remove|revoke|withdraw|leave)$/.test(path));
+  for (const path of destructive) t.ok(Object.hasOwn(CONFIRMATIONS, path), path);
+  t.match(await call('/dashboard/channels', ada), { status: 200 });
+});
+
+t.test('a channel that is in no rule says so and can be added to one', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  for (const name of ['First', 'Second'])
+    await post('/dashboard/channels/new/gotify/save', ada, { name, ...GOTIFY });
+  const [first, second] = await registry.channelsOf(ada.id);
+  const path = `/dashboard/channels/${second?.id}`;
+  t.match(await call(path, ada), { text: /No rule sends alerts to this channel yet/ });
+  t.match(await call('/dashboard/channels', ada), { text: /Second<\/a>.*In no rule/s });
+  const [rule] = await registry.rulesOf(ada.id);
+  t.match(await post(`${path}/rule`, ada, { rule: String(rule?.id) }), { status: 303 });
+  t.match(await registry.rulesOf(ada.id), [{ channels: [first?.id, second?.id] }]);
+  t.notMatch((await call(path, ada)).text, /No rule sends alerts/);
+});

@@ -1,0 +1,71 @@
+import t from 'tap';
+import type { CurrentStatus } from '../../../src/domain/status/current.ts';
+import type { HttpRequest } from '../../../src/http/route.ts';
+import { createServiceDirectory } from '../../../src/view/service-directory.ts';
+import { searchIndex } from '../../../src/web/home/home-page.ts';
+import { NO_FILTER, readHomeView } from '../../../src/web/home/home-view.ts';
+import { check, current, NOW, service } from '../../site/site-world.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+/** A site with so many services, of which the one with that id is down. */
+function worldOf(count: number, downId: number) {
+  const directory = createServiceDirectory();
+  directory.load(
+    Array.from({ length: count }, (_, index) =>
+      service(index + 1, `service-${String(index + 1).padStart(6, '0')}`, {
+        category: index % 2 === 0 ? 'ai' : 'cloud',
+      }),
+    ),
+  );
+  const statusOf = (id: number): CurrentStatus =>
+    id === downId
+      ? current(id, check(NOW, { status: 'down', statusCode: 503 }), { seq: 2 })
+      : current(id, check(NOW));
+  const headOf = (id: number) => ({ ...statusOf(id), checkedAt: NOW });
+  return { directory, status: { get: statusOf, headOf }, clock: createFakeClock() };
+}
+
+t.test('it lists the first services of each category where there are very many', async (t) => {
+  const { directory, status } = worldOf(6_000, 5_999);
+  const { groups, troubled, total } = readHomeView(directory, status, NO_FILTER);
+  t.same(
+    groups.map(({ category, count, entries }) => [category, count, entries.length]),
+    [
+      ['ai', 3_000, 200],
+      ['cloud', 3_000, 200],
+    ],
+  );
+  t.equal(groups[0]?.entries[0]?.service.id, 1);
+  t.same(
+    [troubled.map(({ service: { id } }) => id), total],
+    [[5_999], 6_000],
+    'one in trouble is always named',
+  );
+  const found = readHomeView(directory, status, { ...NO_FILTER, text: 'service-0059' });
+  t.same(
+    found.groups.map(({ count, entries }) => [count, entries.length]),
+    [
+      [50, 50],
+      [50, 50],
+    ],
+  );
+});
+
+t.test('it lists all of five thousand', async (t) => {
+  const { directory, status } = worldOf(5_000, 1);
+  const { groups } = readHomeView(directory, status, NO_FILTER);
+  t.same(
+    groups.map(({ entries }) => entries.length),
+    [2_500, 2_500],
+  );
+});
+
+t.test('the index of very many services is empty, and that for a text has the first ones', async (t) => {
+  const rowsOf = async (count: number, query: string) => {
+    const response = await searchIndex(worldOf(count, 1)).handle?.({ query } as HttpRequest);
+    return JSON.parse(String((response as { readonly body: unknown }).body)).length;
+  };
+  t.equal(await rowsOf(20_000, ''), 20_000);
+  t.equal(await rowsOf(20_001, ''), 0);
+  t.equal(await rowsOf(20_001, 'like=service-0100'), 100);
+});

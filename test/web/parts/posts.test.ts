@@ -1,0 +1,170 @@
+/** The dashboard's pages about incidents and maintenance: what their forms take, show before it is sent, and refuse. */
+import t from 'tap';
+import { NOW } from '../../site/site-world.ts';
+import { dashboard } from '../dashboard-world.ts';
+
+t.test('an incident is previewed, written, updated, explained and removed by forms', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  await post('/dashboard/pages/add', ada, { slug: 'acme', title: 'Acme' });
+  const PATH = '/dashboard/incidents';
+  t.match(await call(PATH, null), { status: 303, location: '/sign-in' });
+  t.match(await call(PATH, ada), {
+    status: 200,
+    text: /You have written no incident yet[\s\S]*name="page:acme"/,
+  });
+  const typed = { title: 'Late', text: 'We **look**. <script>', 'page:acme': 'on' };
+  const preview = await post(`${PATH}/add`, ada, { ...typed, preview: '1' });
+  t.match(preview, { status: 200, text: /<strong>look<\/strong>\. &lt;script&gt;/ });
+  t.match(preview.text, /value="Late"[\s\S]*name="page:acme" checked/);
+  t.same(await registry.ownerIncidentsOf(ada.id), [], 'a preview writes nothing');
+  t.match(await post(`${PATH}/add`, ada, { title: ' ', text: 'x' }), {
+    status: 400,
+    text: /id="problem-add-title" role="alert"/,
+  });
+  t.match(await post(`${PATH}/add`, ada, { title: 'Late', text: 'x' }), {
+    status: 400,
+    text: /id="problem-add-services" role="alert">Choose at least one/,
+  });
+  t.match(await post(`${PATH}/add`, ada, typed), { status: 303, location: PATH });
+  const one = `${PATH}/owner-1`;
+  for (const action of ['update', 'explain', 'save', 'remove'])
+    t.match(await post(`${one}/${action}`, grace, { text: 'x' }), { code: 'incident_not_found' });
+  t.match(await call(one, grace), { code: 'incident_not_found' });
+  const empty = await post(`${one}/update`, ada, { text: '*Soon*', status: 'identified', preview: '1' });
+  t.match(empty, { status: 200, text: /<em>Soon<\/em>[\s\S]*<option value="identified" selected>/ });
+  t.match(await post(`${one}/update`, ada, { text: 'Over.', status: 'resolved' }), { status: 303 });
+  t.match(await post(`${one}/explain`, ada, { text: 'a\u202eb' }), {
+    status: 400,
+    text: /id="problem-explain-owner-1-text"/,
+  });
+  await post(`${one}/explain`, ada, { text: 'A *disk*.' });
+  t.match(await call(PATH, ada), { text: /Post-mortem[\s\S]*<em>disk<\/em>/ });
+  t.match(await registry.ownerIncidentsOf(ada.id), [
+    { status: 'resolved', postMortem: { plain: 'A disk.' } },
+  ]);
+  t.match(await post(`${one}/remove`, ada, {}), { status: 303 });
+  t.same(await registry.ownerIncidentsOf(ada.id), []);
+});
+
+t.test('maintenance is announced, extended, ended, skipped and withdrawn by forms', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  await post('/dashboard/pages/add', ada, { slug: 'acme', title: 'Acme' });
+  const PATH = '/dashboard/maintenances';
+  const typed = { title: 'Disks', duration: '1h', zone: 'Europe/Berlin', 'page:acme': 'on' };
+  t.match(await post(`${PATH}/add`, ada, { ...typed, zone: 'Mars', starts: '2020-01-01T10:00' }), {
+    status: 400,
+    text: /id="problem-add-starts"[\s\S]*id="problem-add-zone"[\s\S]*name="page:acme" checked/,
+  });
+  t.match(await post(`${PATH}/add`, ada, { ...typed, text: '*x*', preview: '1' }), { text: /<em>x<\/em>/ });
+  t.match(await post(`${PATH}/add`, ada, typed), { status: 303, location: PATH });
+  t.match(await call(PATH, ada), { text: /in progress[\s\S]*Europe\/Berlin[\s\S]*End now[\s\S]*Extend by/ });
+  await post(`${PATH}/m1/extend`, ada, {});
+  t.match(await registry.ownerMaintenancesOf(ada.id), [
+    { changes: [{ startsAt: NOW, endsAt: NOW + 5_400_000 }] },
+  ]);
+  await post(`${PATH}/m1/end`, ada, {});
+  t.match(await post(`${PATH}/m1/end`, ada, {}), { status: 400, text: /is not running now/ });
+  const weekly = { ...typed, starts: '2026-12-01T22:00', recurrence: 'FREQ=WEEKLY' };
+  t.match(await post(`${PATH}/add`, ada, weekly), { status: 303 });
+  t.match(await post(`${PATH}/m2/skip`, ada, {}), { status: 303 });
+  t.match(await registry.findOwnerMaintenance(ada.id, 2), { changes: [{ endsAt: null }] });
+  t.match(await post(`${PATH}/m2/remove`, ada, {}), { status: 303 });
+  t.equal(await registry.findOwnerMaintenance(ada.id, 2), null);
+});
+
+t.test('it corrects title, severity, start and subjects of an incident by forms', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const PATH = '/dashboard/incidents';
+  for (const slug of ['acme', 'shop']) await post('/dashboard/pages/add', ada, { slug, title: slug });
+  const typed = { title: 'Late', text: 'We look.', severity: 'minor', 'page:acme': 'on' };
+  const later = { ...typed, started_at: '2999-01-01T10:00' };
+  t.match(await post(`${PATH}/add`, ada, later), { status: 400, text: /id="problem-add-started_at"/ });
+  t.match(await post(`${PATH}/add`, ada, { ...typed, started_at: '2020-01-02T10:05' }), { status: 303 });
+  const [before] = await registry.ownerIncidentsOf(ada.id);
+  t.match(before, { startedAt: Date.parse('2020-01-02T10:05:00Z'), revision: 1 });
+  const form = (await call(`${PATH}/owner-1`, ada)).text;
+  t.match(form, /name="revision" value="1"[\s\S]*name="title"[^>]*value="Late"/);
+  t.match(form, /<option value="minor" selected>[\s\S]*name="page:acme" checked/);
+  t.notMatch(form, /name="page:shop" checked/);
+
+  const changed = { revision: '1', title: 'Orders are late', severity: 'major', 'page:shop': 'on' };
+  t.match(await post(`${PATH}/owner-1/save`, ada, { ...changed, title: '' }), {
+    status: 400,
+    text: /name="revision" value="1"[\s\S]*id="problem-save-title"[\s\S]*name="page:shop" checked/,
+  });
+  t.match(await post(`${PATH}/owner-1/save`, ada, { revision: '1', title: 'x', severity: 'minor' }), {
+    status: 400,
+    text: /id="problem-save-services"/,
+  });
+  t.match(await post(`${PATH}/owner-1/save`, ada, changed), { status: 303, location: PATH });
+  const pages = await registry.pagesOf(ada.id);
+  t.match(await registry.ownerIncidentsOf(ada.id), [
+    {
+      title: 'Orders are late',
+      severity: 'major',
+      pages: [pages.find(({ slug }) => slug === 'shop')?.id],
+      updates: before?.updates,
+    },
+  ]);
+});
+
+t.test(
+  'it changes every field of a maintenance by a form, and keeps a start that nobody touched',
+  async (t) => {
+    const { registry, ada, call, post } = await dashboard(t);
+    const PATH = '/dashboard/maintenances';
+    for (const slug of ['acme', 'shop']) await post('/dashboard/pages/add', ada, { slug, title: slug });
+    const summer = { starts: '2027-07-06T22:00', zone: 'Europe/Berlin', recurrence: 'FREQ=WEEKLY' };
+    await post(`${PATH}/add`, ada, { title: 'Disks', duration: '90m', ...summer, 'page:acme': 'on' });
+    await post(`${PATH}/m1/skip`, ada, {});
+    const form = (await call(`${PATH}/m1`, ada)).text;
+    t.match(form, /name="starts"[^>]*value="2027-07-06T22:00"/, 'on the clock of its time zone');
+    t.match(form, /name="duration"[^>]*value="90m"[\s\S]*value="FREQ=WEEKLY"[\s\S]*name="page:acme" checked/);
+
+    const same = { title: 'Disks', text: 'New *ones*.', duration: '90m', ...summer, 'page:shop': 'on' };
+    const preview = await post(`${PATH}/m1/save`, ada, { ...same, revision: '2', preview: '1' });
+    t.match(preview, { status: 200, text: /name="revision" value="2"[\s\S]*<em>ones<\/em>/ });
+    t.match(await post(`${PATH}/m1/save`, ada, { ...same, revision: '2' }), { status: 303, location: PATH });
+    const startsAt = Date.parse('2027-07-06T20:00:00Z');
+    const [shop] = (await registry.pagesOf(ada.id)).filter(({ slug }) => slug === 'shop');
+    t.match(
+      await registry.ownerMaintenancesOf(ada.id),
+      [{ markdown: 'New *ones*.', startsAt, pages: [shop?.id], changes: [{ startsAt, endsAt: null }] }],
+      'what was cancelled stays so, since the times are the same',
+    );
+    const wrong = { ...same, revision: '3', starts: '', zone: 'Mars', duration: '9d', recurrence: 'x' };
+    const refused = (await post(`${PATH}/m1/save`, ada, wrong)).text;
+    for (const field of ['starts', 'zone', 'duration', 'recurrence'])
+      t.match(refused, new RegExp(`id="problem-save-${field}"`));
+    const moved = { ...same, title: 'Rocks', zone: 'UTC', duration: '2h', recurrence: '', text: '' };
+    t.match(await post(`${PATH}/m1/save`, ada, { ...moved, revision: '3' }), { status: 303 });
+    t.match(await registry.ownerMaintenancesOf(ada.id), [
+      {
+        title: 'Rocks',
+        markdown: '',
+        startsAt: Date.parse('2027-07-06T22:00:00Z'),
+        durationMs: 7_200_000,
+        timeZone: 'UTC',
+        recurrence: null,
+        changes: [],
+      },
+    ]);
+  },
+);
+
+t.test('it keeps the seconds of a start, and that it is past', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const PATH = '/dashboard/maintenances';
+  await post('/dashboard/pages/add', ada, { slug: 'acme', title: 'Acme' });
+  const typed = { title: 'Disks', duration: '1h', zone: 'UTC', 'page:acme': 'on' };
+  await registry.addOwnerMaintenance({
+    ...{ accountId: ada.id, title: 'Disks', markdown: '', plain: '', startsAt: NOW - 1_234_567 },
+    ...{ durationMs: 7_200_000, timeZone: 'UTC', recurrence: null, services: [], pages: [1] },
+    ...{ siteUrl: 'https://upbeat.test', now: NOW },
+  });
+  const [, starts = ''] =
+    /name="starts"[^>]*value="([^"]+)"/.exec((await call(`${PATH}/m1`, ada)).text) ?? [];
+  const saved = await post(`${PATH}/m1/save`, ada, { ...typed, starts, revision: '1' });
+  t.match(saved, { status: 303 });
+  t.match(await registry.ownerMaintenancesOf(ada.id), [{ startsAt: NOW - 1_234_567, durationMs: 3_600_000 }]);
+});
