@@ -1,5 +1,6 @@
 /** The configuration as the program uses it: durations in milliseconds, with names that say so, and canonical blocks. */
 
+import { fileURLToPath } from 'node:url';
 import { longestCheckMs } from '../domain/check-timing.ts';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';
@@ -36,11 +37,15 @@ export function resolveConfig(text: ConfigText): Config {
   const { port, siteUrl } = text.http;
   // A port that is free is known later than the URL is needed.
   const byPort = `http://localhost:${port === 0 ? USUAL_PORT : port}`;
-  const known = { ...text, http: { ...text.http, siteUrl: siteUrl ?? byPort } };
+  const file = text.catalogue.file === NO_CATALOGUE ? EMPTY_CATALOGUE : text.catalogue.file;
+  const known = { ...text, http: { ...text.http, siteUrl: siteUrl ?? byPort }, catalogue: { file } };
   return resolve(known, CONFIG_SCHEMA) as Config;
 }
 
 const USUAL_PORT = 8080;
+/** What `catalogue.file` says where there are no public services. */
+const NO_CATALOGUE = 'none';
+const EMPTY_CATALOGUE = fileURLToPath(new URL('../../config/no-services.yaml', import.meta.url));
 
 function resolve(value: unknown, schema: TSchema): unknown {
   if (value === null) return null;

@@ -109,7 +109,8 @@ export const CONFIG_SCHEMA = section(
         file: Type.String({
           minLength: 1,
           default: 'config/catalogue.yaml',
-          description: 'File with the public services. Reloaded when it changes.',
+          description:
+            'File with the public services, reloaded when it changes; none: there are no public services.',
         }),
       },
       'The public list of services.',

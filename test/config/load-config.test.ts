@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { parse } from 'yaml';
+import { loadCatalogue } from '../../src/catalogue/watch-catalogue.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { SETTING_PATHS, SETTINGS } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -359,4 +360,10 @@ t.test('it gives every setting a variable of its own', async (t) => {
     { 0: 'UPBEAT_HTTP_HOST', 2: 'UPBEAT_HTTP_SITEURL' },
   );
   t.ok(SETTINGS.some(({ variable }) => variable === 'UPBEAT_STORAGE_REDIS_URL'));
+});
+
+t.test('an installation may be without public services', async (t) => {
+  const { file } = loadConfig({ file: null, env: { UPBEAT_CATALOGUE_FILE: 'none' } }).catalogue;
+  t.equal(file, join(ROOT, 'config/no-services.yaml'));
+  t.same((await loadCatalogue(file)).services, []);
 });
