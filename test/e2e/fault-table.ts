@@ -155,7 +155,7 @@ export const SERVER_FAULTS = {
     delayMs: fault('Redis answers 80 ms late', {}),
     refuses: fault('Redis refuses connections', WITHOUT_REDIS),
     garbles: fault('Redis sends garbage', WITHOUT_REDIS),
-    full: fault('Redis has no room', WITHOUT_REDIS),
+    full: fault('Redis has no room', { ...WITHOUT_REDIS, readyz: 'redis, results' }),
   },
   influx: {
     isCut: fault('InfluxDB is away', WITHOUT_INFLUX),

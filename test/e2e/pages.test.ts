@@ -80,7 +80,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
   });
   t.equal(beat.status, 200);
   await first.goto(`${siteUrl}/dashboard`);
-  await first.getByLabel('Domain').fill('blog.example.org');
+  await first.getByRole('textbox', { name: 'Domain' }).fill('blog.example.org');
   await first.getByRole('button', { name: 'Continue' }).click();
   await first.getByRole('button', { name: 'Save the service', exact: true }).click();
   await first.getByText('The service is saved.').waitFor();

@@ -47,7 +47,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
     return registry;
   };
   // Over a hundred registries are opened; on a busy machine that takes its time.
-  t.setTimeout(180_000);
+  t.setTimeout(600_000);
   t.test('services', (t) => serviceContract(t, open));
   t.test('the catalogue and owners’ services', (t) => displacementContract(t, open));
   t.test('a long catalogue', (t) => longCatalogueContract(t, open));

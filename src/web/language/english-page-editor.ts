@@ -25,7 +25,8 @@ export const englishPageEditor = {
   look: 'Appearance and access',
   saveLook: 'Save appearance and access',
   colour: 'Brand colour (empty: none)',
-  colourHint: 'Shown as a bar across the top of the page. Links have it too, made darker or lighter until they can be read.',
+  colourHint:
+    'Shown as a bar across the top of the page. Links have it too, made darker or lighter until they can be read.',
   readers: 'Who sees the page',
   access: {
     public: { label: 'Everyone', hint: 'Anyone who has the address.' },

@@ -26,7 +26,8 @@ export const germanPageEditor: Texts['pageEditor'] = {
   look: 'Aussehen und Zugang',
   saveLook: 'Aussehen und Zugang speichern',
   colour: 'Farbe der Marke (leer: keine)',
-  colourHint: 'Ein Balken über der Seite zeigt sie. Auch Links haben sie, dunkler oder heller, bis man sie lesen kann.',
+  colourHint:
+    'Ein Balken über der Seite zeigt sie. Auch Links haben sie, dunkler oder heller, bis man sie lesen kann.',
   readers: 'Wer die Seite sieht',
   access: {
     public: { label: 'Alle', hint: 'Alle, die die Adresse haben.' },
