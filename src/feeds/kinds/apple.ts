@@ -24,6 +24,9 @@ import { readMonthFirst } from '../read-time.ts';
 
 const DEVELOPERS = 'https://www.apple.com/support/systemstatus/data/developer/system_status_en_US.js';
 
+/** Maximum length of the name of a service, with which each of its events is read. */
+const MAX_NAME_LENGTH = 100;
+
 const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
   upcoming: 'planned',
   scheduled: 'planned',
@@ -44,7 +47,7 @@ export const apple: FeedKind = {
       read: (body) =>
         requireObjects(readJsonObject(withoutCall(body)), 'services').flatMap((service) =>
           objectsAt(service, 'events').map((event) =>
-            readEvent(event, textAt(service, 'serviceName'), pageUrl),
+            readEvent(event, textAt(service, 'serviceName').slice(0, MAX_NAME_LENGTH), pageUrl),
           ),
         ),
     },

@@ -21,6 +21,9 @@ import {
 import { readTime } from '../read-time.ts';
 import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
+/** Maximum length of the name of a system, with which each of its issues is read. */
+const MAX_NAME_LENGTH = 100;
+
 const SEVERITIES = { disrupted: 'minor', down: 'major' } as const;
 
 /** Reads cState. */
@@ -35,8 +38,8 @@ export const cstate: FeedKind = {
         if (textAt(top, 'cStateVersion') === '') throw new FeedFormatError('the document is not of cState');
         const systems = requireObjects(top, 'systems');
         const parts = systems.map((system) => ({
-          id: textAt(system, 'name'),
-          names: [textAt(system, 'name'), textAt(system, 'category')],
+          id: nameOf(system),
+          names: [nameOf(system), textAt(system, 'category')],
           severity: lookUp(SEVERITIES, wordAt(system, 'status')),
         }));
         const entries = issuesOf(systems).map((issue) => readIssue(issue, pageUrl));
@@ -49,6 +52,10 @@ export const cstate: FeedKind = {
   ],
 };
 
+function nameOf(system: JsonObject): string {
+  return textAt(system, 'name').slice(0, MAX_NAME_LENGTH);
+}
+
 /** Each issue with the systems that list it. */
 function issuesOf(systems: readonly JsonObject[]) {
   const found = new Map<string, { issue: JsonObject; systems: string[] }>();
@@ -56,8 +63,8 @@ function issuesOf(systems: readonly JsonObject[]) {
     for (const issue of objectsAt(system, 'unresolvedIssues')) {
       const key = textAt(issue, 'filename') || textAt(issue, 'permalink');
       const known = found.get(key);
-      if (known !== undefined) known.systems.push(textAt(system, 'name'));
-      else if (key !== '') found.set(key, { issue, systems: [textAt(system, 'name')] });
+      if (known !== undefined) known.systems.push(nameOf(system));
+      else if (key !== '') found.set(key, { issue, systems: [nameOf(system)] });
     }
   return [...found].map(([key, listed]) => ({ key, ...listed }));
 }

@@ -305,3 +305,25 @@ t.test('it ends, and gives back no more than it was given', async (t) => {
     t.ok(ms < 20_000, `${kind}: ${Math.round(ms)} ms for ${start}`);
   }
 });
+
+t.test('it cuts a name that many entries share before each of them reads it', async (t) => {
+  const name = '&lt;'.repeat(250);
+  const rows = [
+    ['apple', 'system-status', { services: [{ serviceName: name, events: [{ messageId: 'm' }] }] }],
+    [
+      'cstate',
+      'index',
+      { cStateVersion: '6', systems: [{ name, status: 'down', unresolvedIssues: [{ filename: 'f' }] }] },
+    ],
+  ] as const;
+  for (const [kind, document, content] of rows) {
+    const address = documentsOf(kind).find(([one]) => one.name === document)?.[0];
+    const reading = address === undefined ? null : tryRead(address, Buffer.from(JSON.stringify(content)));
+    const entries = reading?.entries.filter(({ key }) => key === 'm' || key === 'f') ?? [];
+    t.same(
+      entries.map(({ components }) => components),
+      [['<'.repeat(25)]],
+      kind,
+    );
+  }
+});
