@@ -153,6 +153,7 @@ t.test(
     const state = await plain.storageState();
 
     // Pages are made by the command line too, while the program runs.
+    await installation.withRegistry((registry) => registry.ensureAccount('bob', Date.now()));
     const made = await installation.runHere(
       'pages',
       'add',
