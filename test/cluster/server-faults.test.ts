@@ -121,6 +121,8 @@ t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_
     const use = async () =>
       (await two.program.get('/api/v1/services?limit=1', { authorization: `Bearer ${made.key}` })).status;
     t.equal(await use(), 200);
+    for (const { program } of [one, two])
+      await until(async () => JSON.stringify((await program.get('/readyz')).body).includes('"degraded":[]'));
     const seen = await watched.watch(async () => {
       way.isCut = true;
       await until(async () => {

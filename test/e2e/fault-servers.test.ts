@@ -1,5 +1,6 @@
 /** What befalls PostgreSQL, Redis and InfluxDB: what clients of each kind see is what the table says (`fault-table.ts`). */
 import t, { type Test } from 'tap';
+import { errorCodeOf } from '../../src/error.ts';
 import { NEEDS_INFLUX } from '../store/influx-world.ts';
 import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
@@ -37,7 +38,16 @@ async function startServers(t: Test) {
     },
   });
   const all = (statement: string) => executeSql(postgres.url('postgres'), statement);
-  const own = (statement: string) => executeSql(postgres.url(name), statement);
+  /** Takes locks of all tables, while the program writes: the server ends one of two that wait for each other. */
+  const onAllTables = async (statement: string): Promise<void> => {
+    for (let tries = 1; ; tries++)
+      try {
+        await executeSql(postgres.url(name), statement);
+        return;
+      } catch (error) {
+        if (errorCodeOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error;
+      }
+  };
   const endSessions = () =>
     all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
   const setDatabase = async (setting: string) => {
@@ -64,7 +74,10 @@ async function startServers(t: Test) {
         begin: () => setDatabase('SET default_transaction_read_only = on'),
         end: () => setDatabase('SET default_transaction_read_only = off'),
       },
-      full: { begin: () => own(REFUSE_AS_FULL), end: () => own('DROP FUNCTION full_disk CASCADE') },
+      full: {
+        begin: () => onAllTables(REFUSE_AS_FULL),
+        end: () => onAllTables('DROP FUNCTION full_disk CASCADE'),
+      },
     },
     redis: {
       refuses: {
@@ -89,6 +102,9 @@ async function startServers(t: Test) {
     },
   };
 }
+
+const DEADLOCK = '40P01';
+const MAX_TRIES = 20;
 
 /** Refuses each write as a server does that has no room: `postgres-faults.test.ts` fills a disk. */
 const REFUSE_AS_FULL = `
