@@ -8,7 +8,7 @@ import { install } from '../support/program.ts';
 import { workerOf } from '../support/stall.ts';
 
 const MIB = 1_048_576;
-const LIMIT_MIB = 200;
+const LIMIT_MIB = 220;
 
 t.setTimeout(240_000);
 const group = makeMemoryCgroup(LIMIT_MIB * MIB);
