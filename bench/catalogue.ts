@@ -1,6 +1,6 @@
 /**
  * The first reading of a catalogue of 100,000 entries, in each form of YAML: `node bench/catalogue.ts`. Beside it the parser alone, which
- * reads the same text as a whole. Each reading is a process of its own, which runs this file with the name of a form.
+ * reads the same text as a whole. Each reading is a separate process, which runs this file with the way to read and the file.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * Statuspal: `/api/v2/status_pages/<subdomain>/summary` of statuspal.io or statuspal.eu (documented), open incidents,
- * running and upcoming maintenance, and the states of services. The feed URL of a page at a domain of its own is that
+ * running and upcoming maintenance, and the states of services. The feed URL of a page at a custom domain is that
  * address.
  */
 
@@ -69,8 +69,7 @@ export const statuspal: FeedKind = {
 function summaryOf({ pageUrl, feedUrl }: FeedSource): string {
   if (feedUrl !== null) return feedUrl;
   const [, subdomain, host] = /^([\w-]+)\.(statuspal\.(?:io|eu))$/.exec(new URL(pageUrl).hostname) ?? [];
-  if (host === undefined)
-    throw new FeedFormatError('a page of Statuspal at a domain of its own needs a feedUrl');
+  if (host === undefined) throw new FeedFormatError('a page of Statuspal at a custom domain needs a feedUrl');
   return `https://${host}/api/v2/status_pages/${subdomain}/summary`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Pages of Upbeat: `/p/<slug>.json`, or `/page.json` at a domain of its own, with incidents that checks have found or
+ * Pages of Upbeat: `/p/<slug>.json`, or `/page.json` at a custom domain, with incidents that checks have found or
  * vendors and owners report, and announced maintenance.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Uptime Kuma: `/api/status-page/<slug>`, names of monitors, the pinned incidents and maintenance, and
  * `/api/status-page/heartbeat/<slug>`, the heartbeats of monitors. The slug is that of a page `/status/<slug>`; a page at a
- * domain of its own needs a feed URL, the first address.
+ * custom domain needs a feed URL, the first address.
  */
 
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../domain/incident/feed-entry.ts';
