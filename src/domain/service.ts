@@ -140,7 +140,7 @@ export interface Service {
   readonly id: number;
   /** Lower-case identifier in paths, unique among all services. */
   readonly slug: string;
-  /** Slugs from before its domain was verified that still lead to it; absent: none. */
+  /** Further slugs that lead to it: from before its domain was verified, and that of its domain; absent: none. */
   readonly formerSlugs?: readonly string[];
   readonly name: string;
   /** Host name in lower-case ASCII, as shown. */
@@ -159,6 +159,8 @@ export interface Service {
   readonly publicDependencies?: boolean;
   /** Plain text that only members of the account see; absent: none. */
   readonly note?: string;
+  /** It is not the first service of its host, to which heartbeats, badges and pages by domain go. Absent: it is. */
+  readonly isFurther?: true;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }

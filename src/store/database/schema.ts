@@ -42,6 +42,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     /** JSON of the former slugs, which still lead to the service; null: none. */
     former_slugs: string | null;
     note: string | null;
+    /** 1: the host has a service of its account that came first. */
+    further: Generated<number>;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
   changes: {

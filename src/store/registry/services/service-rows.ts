@@ -53,6 +53,7 @@ const RARE = [
   { member: 'publicDependencies', column: 'public_dependencies', form: 'flag' },
   { member: 'formerSlugs', column: 'former_slugs', form: 'json' },
   { member: 'note', column: 'note', form: 'text' },
+  { member: 'isFurther', column: 'further', form: 'flag' },
 ] as const satisfies readonly {
   readonly member: keyof NewService;
   readonly column: keyof ServiceRow;
@@ -162,6 +163,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   'verified',
   'paused',
   'public_dependencies',
+  'further',
   'ever_verified',
 ]);
 

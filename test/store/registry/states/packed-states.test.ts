@@ -31,6 +31,7 @@ function toRow({ service, current, memory, newestTimestamp, lastArrivedAt }: Ser
     public_dependencies: service.publicDependencies === true ? 1 : 0,
     former_slugs: jsonOf(service.formerSlugs),
     note: service.note ?? null,
+    further: service.isFurther === true ? 1 : 0,
     ...{ seq: current.seq, observed_at: current.observedAt, status: current.status, since: current.since },
     latest: current.latest === null ? null : JSON.stringify(toStoredCheck(current.latest)),
     regions: jsonOf(toStoredRegions(current)),
@@ -53,7 +54,14 @@ t.test('states that were packed are those of their rows, whatever is rare in the
   const slow = record(6, 2, 'slow', 7);
   const given: readonly ServiceState[] = [
     stateOf(1),
-    stateOf(2, { formerSlugs: ['before'], publicDependencies: true, note: 'Ask Ada', check, statusPage }),
+    stateOf(2, {
+      formerSlugs: ['before'],
+      publicDependencies: true,
+      note: 'Ask Ada',
+      isFurther: true,
+      check,
+      statusPage,
+    }),
     { ...stateOf(3, { paused: true, verified: false }), current: unknownStatus(3), memory: NO_MEMORY },
     { ...stateOf(4), memory: { ...NO_MEMORY, askHealthAt: 5 }, lastArrivedAt: 7, newestTimestamp: 6 },
     { ...stateOf(5, { origin: 'owner', accountId: 8 }), current: inRegions(record(5, 1, 'up', 9)) },
