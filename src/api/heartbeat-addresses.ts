@@ -1,6 +1,7 @@
 /**
  * `/beat/<secret>`: the heartbeat address of a service, for cron jobs and scripts that need no more than `curl`. GET, HEAD, POST
- * and PUT do the same. What the path reports counts, whatever else the request carries; the body is kept as a log.
+ * and PUT do the same. What the path reports counts, whatever else the request carries; the body is kept as a log. The same
+ * secret is a push token at `/api/push/<token>`, which takes what scripts send to Uptime Kuma and answers as it does.
  */
 import {
   type AddressSignal,
@@ -40,7 +41,19 @@ import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
 /** Maximum size of a body that is read, bytes; a longer log is cut. */
 const MAX_LOG_BYTES = 65_536;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT']);
-const OK = 'OK\n';
+
+/** What a sender gets to read. */
+interface Answer {
+  readonly type: string;
+  readonly body: string;
+}
+const OK: Answer = { type: 'text/plain; charset=utf-8', body: 'OK\n' };
+const PUSHED: Answer = { type: 'application/json; charset=utf-8', body: '{"ok":true}' };
+const NO_PUSH_MONITOR: HttpResponse = {
+  status: 404,
+  headers: { 'Content-Type': PUSHED.type, 'Cache-Control': 'no-store' },
+  body: '{"ok":false,"msg":"Monitor not found or not active."}',
+};
 
 /** Of a heartbeat alone. A status decides, so it is refused where it is not known. */
 const OF_HEARTBEATS = {
@@ -64,7 +77,12 @@ const ASIDES = {
     }),
   ),
   rid: Type.Optional(Type.String({ description: 'The same as `run`, for scripts that call it so.' })),
-  msg: Type.Optional(Type.String({ description: 'Kept as the log where the request has no body.' })),
+  msg: Type.Optional(
+    Type.String({
+      description:
+        'Kept as the log where the request has no body. With a `status` that is down it is also the reason, which everyone sees who sees the service.',
+    }),
+  ),
 } satisfies ParameterSchemas;
 
 /** Sources of the routes. */
@@ -78,13 +96,17 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
   const find = ({ params }: HttpRequest): Service | null =>
     directory.byAddressHash(hashAddressSecret(params.secret ?? ''));
 
-  const take = async (service: Service, signal: AddressSignal, request: HttpRequest): Promise<BodyStart> => {
+  const take = async (
+    service: Service,
+    signal: AddressSignal,
+    status: string | null,
+    request: HttpRequest,
+  ): Promise<BodyStart> => {
     const { kind } = signal;
-    const status = kind === 'beat' ? readParameters(request.query, OF_HEARTBEATS).status || 'ok' : null;
-    if (status !== null && readStatusWord(status) === null) throw unknownStatus(status);
     const asides = new URLSearchParams(request.query);
     const run = [asides.get('run') ?? asides.get('rid')].find((name) => name !== null && isRunName(name));
     const pingMs = kind === 'beat' ? readPingText(asides.get('ping') ?? '') : null;
+    const message = kind === 'beat' ? cutLog(asides.get('msg') ?? '') : null;
     const arrivedAt = now();
     const start = (await request.readBodyStart?.(MAX_LOG_BYTES)) ?? NO_BODY;
     const log = readLog(start.bytes, start.isWhole) ?? cutLog(asides.get('msg') ?? '');
@@ -94,6 +116,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
       ...(run === undefined ? {} : { run }),
       ...(kind === 'fail' && signal.exitCode !== null ? { exit_code: signal.exitCode } : {}),
       ...(pingMs === null ? {} : { ping: pingMs }),
+      ...(message === null ? {} : { message }),
       ...(log === null ? {} : { log }),
     });
     // A log is read like a start, for its run.
@@ -107,8 +130,33 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     return start;
   };
 
+  const takeAndAnswer = async (
+    service: Service,
+    signal: AddressSignal,
+    status: string | null,
+    request: HttpRequest,
+    answer: Answer,
+  ): Promise<HttpResponse> => {
+    const { isWhole } = await take(service, signal, status, request).catch((error: unknown) => {
+      throw explainHeartbeatError(error);
+    });
+    const { type, body } = answer;
+    const headers = {
+      'Content-Type': type,
+      'Cache-Control': 'no-store',
+      Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
+    };
+    if (isWhole) return { status: 200, headers, body };
+    return {
+      status: 200,
+      headers: { ...headers, 'Content-Length': String(body.length), Connection: 'close' },
+      body,
+      stream: (response) => endWhileReceiving(response, body),
+    };
+  };
+
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
-    const { method, params } = request;
+    const { method, params, query } = request;
     if (!METHODS.has(method))
       throw new HttpError(
         'method_not_allowed',
@@ -128,30 +176,24 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
         'route_not_found',
         'After the address come start, fail, log, an exit code (a whole number of 32 bits), or nothing.',
       );
-    const { isWhole } = await take(service, signal, request).catch((error: unknown) => {
-      throw explainHeartbeatError(error);
-    });
-    const headers = {
-      'Content-Type': 'text/plain; charset=utf-8',
-      'Cache-Control': 'no-store',
-      Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
-    };
-    if (isWhole) return { status: 200, headers, body: OK };
-    return {
-      status: 200,
-      headers: { ...headers, 'Content-Length': String(OK.length), Connection: 'close' },
-      body: OK,
-      stream: (response) => endWhileReceiving(response, OK),
-    };
+    const status = signal.kind === 'beat' ? readParameters(query, OF_HEARTBEATS).status || 'ok' : null;
+    if (status !== null && readStatusWord(status) === null) throw unknownStatus(status);
+    return await takeAndAnswer(service, signal, status, request, OK);
   };
 
-  const route = (path: string, described: AddressDescription): Route => ({
+  const handlePush = async (request: HttpRequest): Promise<HttpResponse> => {
+    const service = find(request);
+    if (service === null || service.paused) return NO_PUSH_MONITOR;
+    return await takeAndAnswer(service, { kind: 'beat' }, readPushStatus(request.query), request, PUSHED);
+  };
+
+  const route = (path: string, answer: typeof handle, described: AddressDescription): Route => ({
     path,
     bucket: 'api',
     isHeartbeat: true,
     access: 'secret',
     anyMethod: true,
-    handle,
+    handle: answer,
     payer(request) {
       const service = find(request);
       if (service === null) return null;
@@ -160,25 +202,25 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     },
     onFault: () => heartbeats.noteRefusal(),
     describe: () => describeAddress(described),
-    describeOthers: () => ({
-      post: describeAddress(described, 'post'),
-      put: describeAddress(described, 'put'),
-    }),
+    describeOthers: () =>
+      Object.fromEntries(described.methods.map((method) => [method, describeAddress(described, method)])),
   });
 
   return [
-    route('/beat/:secret', {
-      name: 'beat',
-      summary: 'Send a heartbeat to the address of a service',
-      query: OF_HEARTBEATS,
-    }),
-    route('/beat/:secret/:signal', {
-      name: 'signal',
-      summary: 'Report the start, the failure or the exit code of a run, or send a log',
-      parameter: SIGNAL,
-      query: {},
-    }),
+    route('/beat/:secret', handle, BEAT),
+    route('/beat/:secret/:signal', handle, SIGNALLED_BEAT),
+    route('/api/push/:secret', handlePush, PUSH),
   ];
+}
+
+const PUSH_STATUS =
+  '`up`, or nothing: it is up. Other words of the vocabulary count as what they mean, and any other text, as with Uptime Kuma, as `down`.';
+
+/** The status of a push; of several, one that is not up counts. */
+function readPushStatus(query: string): string {
+  const words = new URLSearchParams(query).getAll('status').filter((word) => word !== '');
+  if (words.some((word) => (readStatusWord(word) ?? 'down') === 'down')) return 'down';
+  return words[0] ?? 'ok';
 }
 
 const SIGNAL: OpenApiParameter = {
@@ -215,20 +257,90 @@ interface AddressDescription {
   /** The beginning of its operation ids. */
   readonly name: string;
   readonly summary: string;
+  readonly description: string;
+  /** Methods beside GET and HEAD. */
+  readonly methods: readonly ('post' | 'put')[];
   /** A parameter of the path beside the secret. */
   readonly parameter?: OpenApiParameter;
   readonly query: ParameterSchemas;
+  readonly answers: OpenApiOperation['responses'];
 }
 
+const CLOSING = `its first ${MAX_LOG_LENGTH} characters are kept, which ends with \`[cut]\` where there was more. Requests count by service, with the limit of a key`;
+const PROBLEMS = {
+  401: 'The request has an API key that is not valid.',
+  403: 'The domain was added to the public catalogue and is not verified (forbidden_domain).',
+  429: 'Too many requests; Retry-After says how long to wait.',
+  503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
+};
+const NO_ADDRESS =
+  'There is no such address (address_not_found), or its last part is not known (route_not_found).';
+
+const SIGNAL_ANSWERS = {
+  200: {
+    description: 'It is on disk, and every read shows it.',
+    headers: LIMIT_HEADERS,
+    content: { 'text/plain': { schema: Type.String({ description: 'OK and a line feed.' }) } },
+  },
+  ...problems({ ...PROBLEMS, 404: NO_ADDRESS }),
+};
+
+const BEAT = {
+  name: 'beat',
+  summary: 'Send a heartbeat to the address of a service',
+  description: `Needs no key, since the address has a secret. GET, HEAD, POST and PUT do the same. The path counts whatever the body is, which is the log: ${CLOSING}; logs count apart.`,
+  methods: ['post', 'put'],
+  query: OF_HEARTBEATS,
+  answers: {
+    ...SIGNAL_ANSWERS,
+    ...problems({ 400: 'The status is not known, so nothing was counted; `allowed` lists the words.' }),
+  },
+} as const satisfies AddressDescription;
+
+const SIGNALLED_BEAT = {
+  ...BEAT,
+  name: 'signal',
+  summary: 'Report the start, the failure or the exit code of a run, or send a log',
+  parameter: SIGNAL,
+  query: {},
+  answers: SIGNAL_ANSWERS,
+};
+
+/** As Uptime Kuma answers. */
+const PUSH_JSON = {
+  'application/json': { schema: Type.Object({ ok: Type.Boolean(), msg: Type.Optional(Type.String()) }) },
+};
+
+const PUSH = {
+  name: 'push',
+  summary: 'Send a heartbeat as scripts for Uptime Kuma do',
+  description: `The address of a monitor of the type push of Uptime Kuma. The token is the secret of a heartbeat address, or one that was imported from Uptime Kuma. Every method does the same. \`msg\` is the reason where the service is down, and the log where there is no body: ${CLOSING}.`,
+  methods: ['post'],
+  query: { ...OF_HEARTBEATS, status: Type.Optional(Type.String({ description: PUSH_STATUS })) },
+  answers: {
+    200: {
+      description: 'It is on disk, and every read shows it.',
+      headers: LIMIT_HEADERS,
+      content: PUSH_JSON,
+    },
+    ...problems(PROBLEMS),
+    404: {
+      description: 'No service has this token, or it is paused.',
+      headers: LIMIT_HEADERS,
+      content: PUSH_JSON,
+    },
+  },
+} as const satisfies AddressDescription;
+
 function describeAddress(
-  { name, summary, parameter, query }: AddressDescription,
+  { name, summary, description, parameter, query, answers }: AddressDescription,
   method: 'get' | 'post' | 'put' = 'get',
 ): OpenApiOperation {
   return {
     operationId: method === 'get' ? `${name}ByAddress` : `${method}${typeName(name)}ByAddress`,
     tags: ['Heartbeats'],
     summary: method === 'get' ? summary : `${summary}, by ${method.toUpperCase()}`,
-    description: `Needs no key, since the address has a secret. GET, HEAD, POST and PUT do the same. The path counts whatever the body is: its first ${MAX_LOG_LENGTH} characters are kept as a log, which ends with \`[cut]\` where there was more. Requests count by service, with the limit of a key; logs count apart.`,
+    description,
     security: OPEN_TO_ALL,
     parameters: [
       {
@@ -243,22 +355,6 @@ function describeAddress(
       ...queryParameters({ ...query, ...ASIDES }),
     ],
     ...(method === 'get' ? {} : { requestBody: { required: false, content: LOG_CONTENT } }),
-    responses: {
-      200: {
-        description: 'It is on disk, and every read shows it.',
-        headers: LIMIT_HEADERS,
-        content: { 'text/plain': { schema: Type.String({ description: 'OK and a line feed.' }) } },
-      },
-      ...problems({
-        ...('status' in query
-          ? { 400: 'The status is not known, so nothing was counted; `allowed` lists the words.' }
-          : {}),
-        401: 'The request has an API key that is not valid.',
-        403: 'The domain was added to the public catalogue and is not verified (forbidden_domain).',
-        404: 'There is no such address (address_not_found), or its last part is not known (route_not_found).',
-        429: 'Too many requests; Retry-After says how long to wait.',
-        503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
-      }),
-    },
+    responses: answers,
   };
 }

@@ -16,7 +16,8 @@ const FORMATS = createFormats('de-DE', 'de');
 const REASONS: TextTable<StatusReasonParams> = {
   check_failed: ({ failure }) => germanFailure(failure),
   slow_response: ({ responseTimeMs }) => `die Antwort brauchte ${seconds(responseTimeMs)}`,
-  reported_down: 'der Dienst meldet sich gestört',
+  reported_down: ({ message }) =>
+    `der Dienst meldet sich gestört${message === undefined ? '' : `: ${message}`}`,
   reported_slow: 'der Dienst meldet sich langsam',
   reported_response_time: ({ responseTimeMs }) =>
     `der Dienst meldet eine Antwortzeit von ${seconds(responseTimeMs)}`,

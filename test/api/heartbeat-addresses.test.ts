@@ -217,3 +217,57 @@ t.test('it tells a job to come back where nothing can be written, and logs no se
   t.match(logged(), /a request failed/);
   t.notMatch(logged(), new RegExp(SECRET));
 });
+
+t.test('it takes what scripts send to Uptime Kuma at its push address, and answers as it does', async (t) => {
+  const { world } = await start(t);
+  const push = async (rest: string, init?: RequestInit) => {
+    const answer = await fetch(`${world.origin}/api/push/${rest}`, init);
+    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+  };
+  const type = 'application/json; charset=utf-8';
+  const ok = { status: 200, type, text: '{"ok":true}' };
+  for (const [query, init] of [
+    ['?status=up&msg=OK&ping='],
+    [''],
+    ['?status=&msg=&ping=12.6', { method: 'POST', body: 'anything' }],
+    ['?status=down&msg=No%20space%0Aleft&ping=7'],
+    ['?status=down', { method: 'PUT' }],
+    ['?status=pending&msg=why', { method: 'DELETE' }],
+    ['?status=up&status=down', { method: 'PATCH' }],
+    ['?status=UP', { method: 'OPTIONS' }],
+    ['?status=warning'],
+  ] as const)
+    t.same(await push(SECRET + query, init), ok, query);
+  t.match(await push(SECRET, { method: 'HEAD' }), { status: 200, type, text: '' });
+  const up = { word: 'up', message: undefined, pingMs: undefined };
+  t.match(
+    world.heartbeats.taken.map(({ report: { kind, word, message, pingMs }, body }) => {
+      return { kind, word, message, pingMs, log: JSON.parse(body).log };
+    }),
+    [
+      { ...up, kind: 'beat', log: 'OK' },
+      { ...up, log: undefined },
+      { ...up, pingMs: 13, log: 'anything' },
+      { word: 'down', message: 'No space left', pingMs: 7, log: 'No space\nleft' },
+      { word: 'down', message: undefined },
+      { word: 'down', message: 'why' },
+      { word: 'down' },
+      up,
+      { word: 'slow' },
+      up,
+    ],
+  );
+  const unknown = { status: 404, type, text: '{"ok":false,"msg":"Monitor not found or not active."}' };
+  t.same(await push('nothing?status=up', { headers: { accept: 'text/html' } }), unknown);
+  t.same(await push(SECRET.toLowerCase()), unknown);
+  world.faults.heartbeats = new HeartbeatRefused('The heartbeat could not be written; send it again.');
+  t.match(await push(SECRET), { status: 503 }, 'a fault of ours is no answer of Kuma');
+  t.equal(world.heartbeats.refusals, 1);
+});
+
+t.test('it knows no push monitor that is paused', async (t) => {
+  const world = await startApi({ services: [{ ...JOB, paused: true }] });
+  t.teardown(world.close);
+  t.equal((await fetch(`${world.origin}/api/push/${SECRET}`)).status, 404);
+  t.equal(world.heartbeats.taken.length, 0);
+});

@@ -96,6 +96,8 @@ t.test('it sets the status by the word of the owner, with transition and inciden
   t.equal(await status({ kind: 'fail', word: 'down' }), 'down');
   for (let n = 0; n < 3; n++) await status({});
   t.equal(await status({ kind: 'fail', word: 'down', exitCode: 3 }), 'down');
+  for (let n = 0; n < 3; n++) await status({});
+  t.equal(await status({ word: 'down', message: 'no space left' }), 'down');
   t.same(
     world.told.map(({ to, reason }) => [to, reason]),
     [
@@ -104,6 +106,8 @@ t.test('it sets the status by the word of the owner, with transition and inciden
       ['down', { code: 'reported_down' }],
       ['up', null],
       ['down', { code: 'run_failed', exitCode: 3 }],
+      ['up', null],
+      ['down', { code: 'reported_down', message: 'no space left' }],
     ],
   );
   t.match(
@@ -115,7 +119,8 @@ t.test('it sets the status by the word of the owner, with transition and inciden
         status: 'resolved',
         updates: [{}, { status: 'monitoring' }, { status: 'resolved' }],
       },
-      { status: 'investigating', severity: 'major' },
+      { status: 'resolved', severity: 'major' },
+      { description: 'shop.example is down: it reports that it is down: no space left.' },
     ],
   );
 });

@@ -78,6 +78,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/badge/{slug}',
     '/api/chart/{slug}',
     '/api/heatmap.png',
+    '/api/push/{secret}',
     '/api/v1/account/incidents',
     '/api/v1/account/incidents/{id}',
     '/api/v1/alerts',

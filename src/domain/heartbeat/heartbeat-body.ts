@@ -4,6 +4,7 @@
  */
 
 import { readTime } from '../durations.ts';
+import { oneLine } from '../failure.ts';
 import { findForbidden } from '../given-name.ts';
 import { readHostName } from '../host-name.ts';
 import { describeGivenTextProblem, describeHostNameProblem } from '../input-problem.ts';
@@ -40,6 +41,8 @@ export interface HeartbeatReport {
   readonly exitCode?: number;
   /** How long the sender's own check took, whole milliseconds up to {@link MAX_LATENCY_MS}; absent: not given. */
   readonly pingMs?: number;
+  /** Why the service is down, in the sender's words: one line; absent: not given, or it is not down. */
+  readonly message?: string;
 }
 
 /** What is wrong with a body, and where. */
@@ -108,11 +111,13 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   const run = readRun(member(body, 'run'));
   const exitCode = kind === 'fail' ? readExitCode(member(body, 'exit_code')) : null;
   const pingMs = kind === 'beat' ? readPing(member(body, 'ping')) : null;
+  const message = kind === 'beat' && word === 'down' ? readMessage(member(body, 'message')) : null;
   const report = { kind, domain, word, reported, timestamp, dependencies, run };
   return {
     ...report,
     ...(exitCode === null ? {} : { exitCode }),
     ...(pingMs === null ? {} : { pingMs }),
+    ...(message === null ? {} : { message }),
   };
 }
 
@@ -163,6 +168,11 @@ function readPing(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LATENCY_MS
     ? value
     : null;
+}
+
+/** The member that heartbeat addresses write for `msg`. As {@link readPing}. */
+function readMessage(value: unknown): string | null {
+  return typeof value === 'string' ? oneLine(value) || null : null;
 }
 
 function readDependencies(value: unknown): DependencyReport[] | null {

@@ -58,13 +58,13 @@ export interface Beat {
 
 /** The reason for the verdict of a heartbeat; null: it is up. */
 export function reasonOfHeartbeat(
-  { kind, word, exitCode }: HeartbeatReport,
+  { kind, word, exitCode, message }: HeartbeatReport,
   { verdict, responseTimeMs }: Beat,
 ): StatusReason | null {
   if (verdict === 'up') return null;
   if (kind === 'fail' && verdict === 'down')
     return { code: 'run_failed', ...(exitCode === undefined ? {} : { exitCode }) };
-  if (verdict === 'down') return { code: 'reported_down' };
+  if (verdict === 'down') return { code: 'reported_down', ...(message === undefined ? {} : { message }) };
   return word === 'slow'
     ? { code: 'reported_slow' }
     : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };

@@ -38,8 +38,9 @@ type OfResponseTime = { readonly responseTimeMs: number };
 const REASONS = {
   check_failed: ({ failure }: { readonly failure: Failure }) => describeFailure(failure),
   slow_response: ({ responseTimeMs }: OfResponseTime) => `it took ${seconds(responseTimeMs)} to answer`,
-  /** Reported by a health endpoint or a heartbeat. */
-  reported_down: 'it reports that it is down',
+  /** Reported by a health endpoint or a heartbeat. `message`: the sender's own words, one line; absent: none. */
+  reported_down: ({ message }: { readonly message?: string }) =>
+    `it reports that it is down${message === undefined ? '' : `: ${message}`}`,
   reported_slow: 'it reports that it is slow',
   reported_response_time: ({ responseTimeMs }: OfResponseTime) =>
     `it reports a response time of ${seconds(responseTimeMs)}`,
