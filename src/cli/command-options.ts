@@ -1,6 +1,6 @@
 /** Options that several commands share, and how a command loads its function. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { MONITORING_KINDS } from '../domain/service.ts';
+import { MONITORING_KINDS, VISIBILITIES } from '../domain/service.ts';
 import { endByError } from './command.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
@@ -35,7 +35,13 @@ export function addCheckOptions(command: Command): Command {
       orDefault,
     )
     .option('--region <region>', 'checked from this region only, or "default"; may be repeated', collect)
-    .option('--note <text>', 'text for members of the account only, empty to remove it');
+    .option('--note <text>', 'text for members of the account only, empty to remove it')
+    .addOption(
+      new Option(
+        '--visibility <who>',
+        'who sees it; default: public, private if the host is not public',
+      ).choices(VISIBILITIES),
+    );
 }
 
 /** Options that name what an owner writes about. */

@@ -5,6 +5,7 @@ import type { PublicServices } from '../apply/present-content.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
+import { usualVisibility } from '../domain/public-host.ts';
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
@@ -58,7 +59,9 @@ export async function listServices({ config, json = false, ...filters }: ListOpt
     origin: service.origin,
     status: current.status,
     paused: service.paused,
-    ...(service.origin === 'owner' ? textsOf(service) : {}),
+    ...(service.origin === 'owner'
+      ? { visibility: service.visibility ?? 'public', ...textsOf(service) }
+      : {}),
   }));
   rows.sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const columns = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'];
@@ -253,6 +256,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     url,
     method,
     accept,
+    visibility = usualVisibility(listed.domain),
     ...plain
   } = listed;
   const check = {
@@ -262,7 +266,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     ...(graceMs === null ? {} : { graceMs }),
     ...(schedule === null ? {} : { schedule }),
   };
-  const document = { ...serviceDocumentOf({ ...plain, check }), ...texts };
+  const document = { ...serviceDocumentOf({ ...plain, visibility, check }), ...texts };
   if (secrets === null) return document;
   return { ...document, check: { ...document.check, settings: { ...settings, ...secrets } } };
 }

@@ -134,6 +134,15 @@ export interface StatusPage {
 /** Where a service comes from: the public catalogue, or an owner's account. */
 export type ServiceOrigin = 'catalogue' | 'owner';
 
+/**
+ * Who sees a service: everyone; whoever has its address, while no list contains it; or members of its account and their keys
+ * alone, while it does not exist for others.
+ */
+export const VISIBILITIES = ['public', 'unlisted', 'private'] as const;
+
+/** Who sees a service. */
+export type Visibility = (typeof VISIBILITIES)[number];
+
 /** One monitored service. */
 export interface Service {
   /** Whole number that is never reused; the key of samples. */
@@ -161,12 +170,21 @@ export interface Service {
   readonly note?: string;
   /** It is not the first service of its host, to which heartbeats, badges and pages by domain go. Absent: it is. */
   readonly isFurther?: true;
+  /** Absent: `public`. */
+  readonly visibility?: Visibility;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }
 
 /** What few services have, as of one whose owner has not said anything of it. */
-export const UNSAID = { publicDependencies: false, note: '' } as const satisfies Partial<Service>;
+export const UNSAID = {
+  ...{ publicDependencies: false, note: '', visibility: 'public' },
+} as const satisfies Partial<Service>;
+
+/** Whether lists, counts and feeds contain a service as far as its visibility goes. */
+export function isPublic({ visibility = 'public' }: Pick<Service, 'visibility'>): boolean {
+  return visibility === 'public';
+}
 
 /** The default check. */
 export const DEFAULT_CHECK: CheckDefinition = {

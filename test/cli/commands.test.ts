@@ -464,6 +464,26 @@ t.test('it sets the note of a service, which exports and imports keep', async (t
   t.match((await run('export', '--account', 'ada')).stdout, /note: Ask Ada/);
 });
 
+t.test('it sets who sees a service, which exports and imports keep', async (t) => {
+  const { run, write } = await setUp(t);
+  const seen = async () => JSON.parse((await run('services', 'list', '--json')).stdout)[0]?.visibility;
+  await run('services', 'add', 'job.example.com', '--account', 'ada');
+  t.equal(await seen(), 'public');
+  t.match(await run('services', 'set', 'job-example-com', '--visibility', 'secret'), { status: 2 });
+  await run('services', 'set', 'job-example-com', '--visibility', 'private');
+  t.equal(await seen(), 'private');
+  const csv = write('list.csv', (await run('services', 'export')).stdout);
+  t.match((await run('export', '--account', 'ada')).stdout, /visibility: private/);
+  await run('services', 'set', 'job-example-com', '--visibility', 'unlisted');
+  t.match(await run('services', 'import', csv, '--account', 'ada'), {
+    status: 1,
+    stderr: /another visibility/,
+  });
+  await run('services', 'remove', 'job-example-com');
+  t.match(await run('services', 'import', csv, '--account', 'ada'), { status: 0 });
+  t.equal(await seen(), 'private');
+});
+
 t.test('it sets who sees a page, with the password in a file', async (t) => {
   const { run, withRegistry, write } = await setUp(t);
   const file = write('password', 'tulips in the rain\n');

@@ -380,6 +380,8 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     const moved = await registry.proveDomain(prover, 'a.com', 'heartbeat', NOON);
     t.notOk(moved.check.addressHash);
     t.notOk('note' in moved, 'notes are those of the former owner');
+    await registry.changeService(moved.slug, { visibility: 'private' });
+    t.match(await registry.proveDomain(accountId, 'a.com', 'heartbeat', NOON), { visibility: 'private' });
   });
 
   t.test('it leaves the dependencies of a silent service out', async (t) => {

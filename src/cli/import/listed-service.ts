@@ -11,6 +11,7 @@ import {
   type CheckSettings,
   type ProbedKind,
   STATUS_CLASSES,
+  type Visibility,
 } from '../../domain/service.ts';
 import { validateSettings } from '../../kinds/settings.ts';
 import type { ServiceDocument, TextMember } from '../../resources/services/service-document.ts';
@@ -27,6 +28,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   /** Times and regions of its checks. */
   readonly choice: CheckChoice;
   readonly paused: boolean;
+  /** Absent: as its host suggests. */
+  readonly visibility?: Visibility;
   /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;
   /** Heartbeats: how late one may be, milliseconds; null: not at all. */

@@ -5,7 +5,7 @@ import { parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
-import { type AcceptRule, type CheckKind, MONITORING_KINDS } from '../../domain/service.ts';
+import { type AcceptRule, type CheckKind, MONITORING_KINDS, VISIBILITIES } from '../../domain/service.ts';
 import {
   changeMembers,
   MEMBER_NAMES,
@@ -37,7 +37,7 @@ import {
 
 const EXPORT_COLUMNS = [
   ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
-  ...['paused', ...TEXT_MEMBERS, 'public_dependencies'],
+  ...['paused', 'visibility', ...TEXT_MEMBERS, 'public_dependencies'],
 ];
 // The names of columns of a CSV are read in lower case.
 const COLUMNS = new Set([...EXPORT_COLUMNS, ...MEMBER_NAMES.map((name) => name.toLowerCase()), 'check']);
@@ -77,6 +77,9 @@ export function readOwnRow(row: Row): EntryReading {
   const publicDependencies = readYesOrNo(row.public_dependencies ?? row.publicDependencies);
   if (paused === null || publicDependencies === null)
     return { problem: 'paused and public_dependencies must be true or false' };
+  const visibility = asText(row.visibility) ?? undefined;
+  const seenBy = VISIBILITIES.find((one) => one === visibility);
+  if (seenBy !== visibility) return { problem: `visibility must be ${VISIBILITIES.join(', ')}` };
   const settings = readSettings(kind, row.settings ?? check.settings);
   if (!settings.ok)
     return {
@@ -97,6 +100,7 @@ export function readOwnRow(row: Row): EntryReading {
     secrets: settings.secrets ?? null,
     choice: members.choice,
     paused,
+    ...(seenBy === undefined ? {} : { visibility: seenBy }),
     periodMs,
     graceMs,
     schedule,

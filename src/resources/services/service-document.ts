@@ -1,7 +1,13 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
-import type { CheckDefinition, CheckSettings } from '../../domain/service.ts';
+import { usualVisibility } from '../../domain/public-host.ts';
+import {
+  type CheckDefinition,
+  type CheckSettings,
+  VISIBILITIES,
+  type Visibility,
+} from '../../domain/service.ts';
 import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
@@ -42,6 +48,14 @@ export const ServiceDocumentSchema = Type.Object(
         format: 'plain-text',
         maxLength: 500,
         description: 'Plain text that only members of the account see; default: none.',
+      }),
+    ),
+    visibility: Type.Optional(
+      Type.Unsafe<Visibility>({
+        type: 'string',
+        enum: [...VISIBILITIES],
+        description:
+          'public: everyone sees it. unlisted: by its address alone. private: members of the account alone. Default: public; private if the host is not public.',
       }),
     ),
   },
@@ -137,7 +151,7 @@ function readMeaning(
   rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
 ): Outcome<Registration> {
   const { domain, name, category = 'developer', paused = false } = document;
-  const { publicDependencies = false, note = '' } = document;
+  const { publicDependencies = false, note = '', visibility } = document;
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
@@ -149,13 +163,15 @@ function readMeaning(
     domain: read.domain,
     name: read.name ?? read.domain,
     ...{ category, paused, publicDependencies, note: note.trim() },
+    visibility: visibility ?? usualVisibility(read.domain),
     ...read.check,
   });
 }
 
 /** A service as a document, without defaults and without secrets. */
 export function serviceDocumentOf(service: DefinedService): ServiceDocument {
-  const { domain, name, category, paused, publicDependencies = false, note = '' } = service;
+  const { domain, name, category, paused } = service;
+  const { publicDependencies = false, note = '', visibility = 'public' } = service;
   return {
     domain,
     ...(name === domain ? {} : { name }),
@@ -164,6 +180,7 @@ export function serviceDocumentOf(service: DefinedService): ServiceDocument {
     ...(publicDependencies ? { publicDependencies } : {}),
     ...checkDocumentOf(service.check),
     ...(note === '' ? {} : { note }),
+    ...(visibility === usualVisibility(domain) ? {} : { visibility }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident/incident.ts';
 import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
-import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
+import type { CheckKind, ServiceOrigin, Visibility } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 import type { AlertSchema } from './alert-schema.ts';
 import type { PostSchema } from './post-schema.ts';
@@ -44,6 +44,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     note: string | null;
     /** 1: the host has a service of its account that came first. */
     further: Generated<number>;
+    /** Null: `public`. */
+    visibility: Exclude<Visibility, 'public'> | null;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
   changes: {
@@ -83,8 +85,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     scope: string | null;
   };
   /**
-   * Incidents. `listed` (the service is not removed) and `verified` repeat what the service's row says, so that any
-   * page of the list is one index scan.
+   * Incidents. `listed` (the service is not removed) and `verified` (it is verified and public) repeat what the service's row
+   * says, so that any page of the list is one index scan.
    */
   incidents: {
     id: string;

@@ -171,7 +171,8 @@ export async function registerService(
   if (isProven) {
     const { slug } = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
     const { domain: _, ...edit } = definition;
-    return await changeService(store, slug, edit);
+    const hidden = row?.visibility ?? null;
+    return await changeService(store, slug, hidden === null ? edit : { ...edit, visibility: hidden });
   }
   if (row !== undefined) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   // The page of the service says how to verify its domain.
@@ -292,7 +293,8 @@ export async function proveDomain(
   const service = await updateService(store, row, {
     ...definition,
     ...slugChange(definition, slug),
-    ...(moves ? UNSAID : {}),
+    // What was recorded while it was private stays so until the new owner says otherwise.
+    ...(moves ? { ...UNSAID, visibility: definition.visibility } : {}),
     // The former owner knows the heartbeat address, and entered the credentials.
     check: moves ? withoutSecrets : check,
     accountId,

@@ -1,5 +1,5 @@
 /** Texts of the kinds of checks and of their settings, in English. */
-import type { CheckKind } from '../../domain/service.ts';
+import type { CheckKind, Visibility } from '../../domain/service.ts';
 import type { MemberName } from '../../kinds/check-members.ts';
 import type { WordOf } from '../../language/phrase.ts';
 import type { TextMember } from '../../resources/services/service-document.ts';
@@ -105,6 +105,16 @@ export const englishChecks = {
     timezone: 'Time zone of the schedule',
     note: 'Note for members',
   } satisfies WordOf<MemberName | TextMember>,
+  visibility: 'Who sees it',
+  seenBy: {
+    usual: [
+      'As its host suggests',
+      'Everyone; members alone if the host is an address or a name of a private network',
+    ],
+    public: ['Everyone', 'It is in the lists of this site'],
+    unlisted: ['Whoever has its address', 'No list, search or feed contains it'],
+    private: ['Members of the account', 'For everyone else it does not exist'],
+  } satisfies Record<Visibility | 'usual', readonly [label: string, hint: string]>,
   tryIt: 'Try it',
   trial: 'Tried once:',
   trialNote: 'Nothing has been saved.',

@@ -96,6 +96,16 @@ export const germanChecks: Texts['checks'] = {
     timezone: 'Zeitzone des Zeitplans',
     note: 'Notiz für Mitglieder',
   },
+  visibility: 'Wer ihn sieht',
+  seenBy: {
+    usual: [
+      'Wie sein Host es nahelegt',
+      'Alle; nur Mitglieder, wenn der Host eine Adresse oder ein Name eines privaten Netzes ist',
+    ],
+    public: ['Alle', 'Er steht in den Listen dieser Website'],
+    unlisted: ['Wer seine Adresse hat', 'Keine Liste, keine Suche und kein Feed enthält ihn'],
+    private: ['Mitglieder des Kontos', 'Für alle anderen gibt es ihn nicht'],
+  },
   tryIt: 'Ausprobieren',
   trial: 'Einmal probiert:',
   trialNote: 'Es wurde nichts gespeichert.',

@@ -21,6 +21,7 @@ const PLAIN = {
   paused: false,
   publicDependencies: false,
   note: '',
+  visibility: 'public' as const,
   check: DEFAULT_CHECK,
 };
 
@@ -292,6 +293,7 @@ t.test('it writes a service as the document from which it is read', async (t) =>
       period: fc.constantFrom('90s', '1d'),
       grace: fc.constantFrom('0ms', '1h'),
       note: fc.constantFrom('Ask Ada', 'a\nb'),
+      visibility: fc.constantFrom('unlisted', 'private'),
     },
     { requiredKeys: ['domain'] },
   );

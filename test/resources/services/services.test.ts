@@ -21,6 +21,7 @@ const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const STORED = {
   ...{ domain: 'shop.example', name: 'Old', category: 'cloud', paused: true, publicDependencies: false },
   note: '',
+  visibility: 'public',
 };
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
 

@@ -256,6 +256,25 @@ t.test('members see the note of a service, and editors change it', async (t) => 
   t.notMatch((await call(path, ada)).text, /id="note"/);
 });
 
+t.test('the form of a service says who sees it', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  const add = (more: Record<string, string>) =>
+    post('/dashboard/services/new/save', ada, { domain: 'shop.example', kind: 'root', ...more });
+  t.match((await call('/dashboard/services/new', ada)).text, /name="visibility" value="" checked/);
+  t.equal((await add({ visibility: '' })).status, 303);
+  const path = '/dashboard/services/shop-example';
+  t.match((await call(path, ada)).text, /name="visibility" value="public" checked/);
+  const fields = { name: 'Shop', category: 'cloud', kind: 'root' };
+  t.equal((await post(`${path}/save`, ada, { ...fields, visibility: 'private' })).status, 303);
+  t.match(await registry.servicesOf(ada.id), [{ visibility: 'private' }]);
+  t.match((await call(path, ada)).text, /name="visibility" value="private" checked/);
+  t.match(await post(`${path}/save`, ada, { ...fields, visibility: 'secret' }), {
+    status: 400,
+    text: /id="problem-save-visibility"/,
+  });
+});
+
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
   const { ada, post, registry } = await dashboard(t);
   await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));

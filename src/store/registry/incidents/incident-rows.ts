@@ -159,7 +159,8 @@ const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
 const PUT = statement(
   `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
      source_url, good_checks, updates, earlier, by_owner, listed, verified)
-   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed,
+     CASE WHEN visibility IS NULL THEN verified ELSE 0 END FROM services WHERE id = ?
    ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
      severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
      resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,

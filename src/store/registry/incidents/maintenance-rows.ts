@@ -63,7 +63,8 @@ function maintenancesOf(
     .where(isInForce)
     .where('services.removed', '=', sql.lit(0));
   if (phase !== undefined) found = found.where('maintenances.phase', '=', phase);
-  if (verifiedOnly) found = found.where('services.verified', '=', sql.lit(1));
+  if (verifiedOnly)
+    found = found.where('services.verified', '=', sql.lit(1)).where('services.visibility', 'is', null);
   return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
 }
 

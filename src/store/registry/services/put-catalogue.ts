@@ -180,7 +180,11 @@ function isSame(row: ServiceRow, entry: NewService): boolean {
     row.check_definition === JSON.stringify(entry.check) &&
     row.status_page === (entry.statusPage === null ? null : JSON.stringify(entry.statusPage));
   const isUsual =
-    row.paused === 0 && row.verified === 1 && row.public_dependencies === 0 && row.former_slugs === null;
+    row.paused === 0 &&
+    row.verified === 1 &&
+    row.public_dependencies === 0 &&
+    row.former_slugs === null &&
+    row.visibility === null;
   return (isAlike && isUsual) || isDeepStrictEqual(toDefinition(row), entry);
 }
 

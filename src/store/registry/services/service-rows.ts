@@ -3,7 +3,7 @@
  * changes.
  */
 import { isSameCheck } from '../../../domain/check-target.ts';
-import { type CheckDefinition, dashDomain, type Service, UNSAID } from '../../../domain/service.ts';
+import { type CheckDefinition, dashDomain, isPublic, type Service, UNSAID } from '../../../domain/service.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -54,6 +54,7 @@ const RARE = [
   { member: 'formerSlugs', column: 'former_slugs', form: 'json' },
   { member: 'note', column: 'note', form: 'text' },
   { member: 'isFurther', column: 'further', form: 'flag' },
+  { member: 'visibility', column: 'visibility', form: 'text' },
 ] as const satisfies readonly {
   readonly member: keyof NewService;
   readonly column: keyof ServiceRow;
@@ -91,7 +92,8 @@ function writeRareMembers(
 /** A definition as it is stored: without what its owner has not said. */
 export function withoutUnsaid<T extends Partial<NewService>>(service: T): T {
   const stored: Record<string, unknown> = { ...service };
-  for (const member of Object.keys(UNSAID)) if (!stored[member]) delete stored[member];
+  for (const [member, unsaid] of Object.entries(UNSAID))
+    if (!stored[member] || stored[member] === unsaid) delete stored[member];
   return stored as T;
 }
 
@@ -232,9 +234,12 @@ export async function updateServices(
   const updated: Service[] = [];
   for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
     const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
-    // Incidents repeat these two members of their service.
+    // Incidents repeat these members of their service.
     const shown = some.filter(
-      ({ row, service }) => row.removed === 1 || (row.verified === 1) !== service.verified,
+      ({ row, service }) =>
+        row.removed === 1 ||
+        (row.verified === 1) !== service.verified ||
+        isPublic(toDefinition(row)) !== isPublic(service),
     );
     // The probe memory was learned from the old check.
     const moved = some.filter(({ row, service }) => !isSameCheck(toDefinition(row), service));
@@ -243,7 +248,7 @@ export async function updateServices(
       queries.runEach(UPDATE_SERVICE, some.map(toUpdate)),
       queries.runEach(
         SHOW_INCIDENTS,
-        shown.map(({ row, service }) => [service.verified ? 1 : 0, row.id]),
+        shown.map(({ row, service }) => [service.verified && isPublic(service) ? 1 : 0, row.id]),
       ),
       queries.runEach(
         FORGET_MEMORY,

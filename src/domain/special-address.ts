@@ -1,0 +1,142 @@
+/**
+ * Addresses that are not public: IANA's special-purpose registries (RFC 6890 and successors) define them, and the metadata
+ * services of clouds have more.
+ */
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** An address in canonical form. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) is an IPv4 address. */
+export interface Address {
+  readonly family: 4 | 6;
+  readonly text: string;
+}
+
+/** IPv4 blocks that are not public, each with its name in messages. */
+const IPV4_BLOCKS: readonly (readonly [name: string, block: string])[] = [
+  ['this network', '0.0.0.0/8'],
+  ['private', '10.0.0.0/8'],
+  ['shared by carriers', '100.64.0.0/10'],
+  ['loopback', '127.0.0.0/8'],
+  ['link-local', '169.254.0.0/16'],
+  ['private', '172.16.0.0/12'],
+  ['protocol assignments', '192.0.0.0/24'],
+  ['documentation', '192.0.2.0/24'],
+  ['6to4 relay', '192.88.99.0/24'],
+  ['private', '192.168.0.0/16'],
+  ['benchmarks', '198.18.0.0/15'],
+  ['documentation', '198.51.100.0/24'],
+  ['documentation', '203.0.113.0/24'],
+  ['multicast', '224.0.0.0/4'],
+  ['reserved', '240.0.0.0/4'],
+];
+
+/** IPv6 blocks inside 2000::/3 that are not public; everything outside 2000::/3 is not public either. */
+const IPV6_BLOCKS: readonly (readonly [name: string, block: string])[] = [
+  ['Teredo', '2001::/32'],
+  ['protocol assignments', '2001::/23'],
+  ['documentation', '2001:db8::/32'],
+  ['documentation', '3fff::/20'],
+];
+
+/** Addresses of the metadata services of clouds, which return secrets. Some of them are public addresses. */
+const METADATA_ADDRESSES = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+];
+
+const metadata = blockListOf(
+  METADATA_ADDRESSES.map((address) => `${address}/${isIP(address) === 4 ? 32 : 128}`),
+);
+const ipv4Blocks = IPV4_BLOCKS.map(([name, block]) => [name, blockListOf([block])] as const);
+const ipv6Blocks = IPV6_BLOCKS.map(([name, block]) => [name, blockListOf([block])] as const);
+const anyIpv4Block = blockListOf(IPV4_BLOCKS.map(([, block]) => block));
+const globalUnicast = blockListOf(['2000::/3']);
+
+/** Creates a list of CIDR blocks. Throws if one is invalid. */
+export function blockListOf(blocks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [address, bits] = ipaddr.parseCIDR(block);
+    list.addSubnet(address.toString(), bits, address.kind());
+  }
+  return list;
+}
+
+/** Parses an address; null: not an address, or one with a zone (`fe80::1%eth0`), which is valid on one machine only. */
+export function readAddress(text: string): Address | null {
+  const family = isIP(text);
+  if (family === 4) return { family, text };
+  if (family !== 6 || text.includes('%')) return null;
+  // The package parses `::1.2.3.4` as `::ffff:1.2.3.4`, so the last four bytes are passed as two hexadecimal groups.
+  const address = ipaddr.IPv6.parse(
+    text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => ipv6Words(a, b, c, d)),
+  );
+  return address.isIPv4MappedAddress()
+    ? { family: 4, text: address.toIPv4Address().toString() }
+    : { family: 6, text: address.toString() };
+}
+
+/** Whether a cloud's metadata service answers at this address. */
+export function isMetadataAddress(address: Address): boolean {
+  return contains(metadata, address);
+}
+
+/** The purpose of an address that is not public, in one or two words; null: the address is public. */
+export function specialPurposeOf(address: Address): string | null {
+  if (isMetadataAddress(address)) return 'cloud metadata';
+  if (address.family === 4) {
+    if (!contains(anyIpv4Block, address)) return null;
+    return ipv4Blocks.find(([, list]) => contains(list, address))?.[0] ?? 'reserved';
+  }
+  const embedded = embeddedIpv4(address.text);
+  if (embedded !== null) {
+    const inner = specialPurposeOf({ family: 4, text: embedded });
+    return inner === null ? null : `${inner} inside IPv6`;
+  }
+  if (!contains(globalUnicast, address)) return ipv6Scope(address.text);
+  return ipv6Blocks.find(([, list]) => contains(list, address))?.[0] ?? null;
+}
+
+/** Whether the list contains the address. */
+export function contains(list: BlockList, { family, text }: Address): boolean {
+  return list.check(text, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/**
+ * The IPv4 address to which a translator or relay would forward packets for an IPv6 address: NAT64 (RFC 6052), 6to4
+ * (RFC 3056) and ISATAP (RFC 5214). Null: it contains none. Forms that are not used on the internet (IPv4-compatible,
+ * IPv4-translated, Teredo, local NAT64) are refused as blocks.
+ */
+export function embeddedIpv4(text: string): string | null {
+  const [w0 = 0, w1 = 0, w2 = 0, w3 = 0, w4 = 0, w5 = 0, w6 = 0, w7 = 0] = ipaddr.IPv6.parse(text).parts;
+  if (w0 === 0x64 && w1 === 0xff9b && (w2 | w3 | w4 | w5) === 0) return dotted(w6, w7);
+  if (w0 === 0x2002) return dotted(w1, w2);
+  if ((w4 & 0xfdff) === 0 && w5 === 0x5efe && (w0 & 0xe000) === 0x2000) return dotted(w6, w7);
+  return null;
+}
+
+function ipv6Words(...bytes: readonly string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
+/** The purpose of an IPv6 address outside of global unicast. */
+function ipv6Scope(text: string): string {
+  const range: string = ipaddr.IPv6.parse(text).range();
+  const names: Readonly<Record<string, string>> = {
+    loopback: 'loopback',
+    linkLocal: 'link-local',
+    uniqueLocal: 'private',
+    multicast: 'multicast',
+  };
+  return names[range] ?? 'reserved';
+}
