@@ -148,6 +148,7 @@ async function upbeat(): Promise<number> {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
       getFact: async () => null,
       failingDependencies: async () => [],
+      incidentsOfServicesSince: async () => [],
       countFailingDependencies: async () => 0,
       listIncidents: async () => [],
       incidentsOfServices: async () => [],

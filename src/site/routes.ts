@@ -9,6 +9,7 @@ import { createEventStreams, type EventSources, type EventStreams } from '../api
 import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
+import { honestyRoute } from '../api/honesty.ts';
 import { incidentRoutes } from '../api/incidents.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { regionsRoute } from '../api/regions.ts';
@@ -33,12 +34,14 @@ import { ownedPageRoutes } from '../resources/pages/page-routes.ts';
 import { ruleRoutes } from '../resources/rules/rule-routes.ts';
 import { webhookRoutes } from '../resources/webhooks/webhook-routes.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
+import { createHonestyReader } from '../view/honesty.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -55,6 +58,7 @@ import { systemRoutes } from './system.ts';
 
 /** What endpoints and pages read and write in the registry. */
 type SiteRegistry = PublicReads &
+  Pick<IncidentStore, 'incidentsOfServicesSince'> &
   Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
   Pick<HeartbeatStore, 'addHeartbeatLog'> &
   Pick<FactStore, 'getFact'>;
@@ -157,6 +161,7 @@ export function createRoutes(sources: RouteSources): {
   const readCells = createHeatmapReader(sources.samples);
   // Shared, so that a store that hangs has few reads to answer when it is back.
   const beginHistory = createHistoryReads(clock);
+  const readHonesty = createHonestyReader({ ...sources, intervalMs: sources.settings.intervalMs });
   const parts = {
     ...sources,
     ...sources.settings,
@@ -166,6 +171,7 @@ export function createRoutes(sources: RouteSources): {
     mayRead,
     unlock,
     readCells,
+    readHonesty,
   };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
@@ -179,6 +185,7 @@ export function createRoutes(sources: RouteSources): {
     historyRoute(parts),
     ...incidentRoutes(parts),
     vendorRoute(parts),
+    honestyRoute(readHonesty),
     maintenanceRoute(parts),
     ...heartbeatRoutes(parts),
     ...addressRoutes(parts),

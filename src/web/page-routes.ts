@@ -8,6 +8,7 @@ import type { HttpError } from '../http/problem.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import type { ReadHonesty } from '../view/honesty.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
@@ -23,6 +24,7 @@ import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { createLogos } from './home/logos.ts';
 import { type SparklineSources, sparklines } from './home/sparklines.ts';
+import { honestyPage } from './honesty-page.ts';
 import { incidentsPage } from './incidents-page.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { LiveStreams } from './live/live-streams.ts';
@@ -72,6 +74,7 @@ export type PageSources = Omit<
   readonly mayRead: StatusPageViewSources['mayRead'];
   readonly unlock: StatusPageViewSources['unlock'];
   readonly limitForms: SubscribeSources['limitForms'];
+  readonly readHonesty: ReadHonesty;
   readonly chargeChange: ChargeChange;
   readonly clock: Clock;
   readonly log: Log;
@@ -107,6 +110,7 @@ export function pageRoutes(sources: PageSources) {
     incidentsPage(render, { ...sources, logos, assets: assets.addresses }),
     maintenancePage(render, { ...sources, assets: assets.addresses }),
     heatmapPage(render, { ...sources, now: () => sources.clock.now(), assets: assets.addresses }),
+    honestyPage(render, { ...sources, logos, assets: assets.addresses }),
     aboutPage(render, { ...sources, assets: assets.addresses }),
     docsPage(render, sources),
     designPage(render, assets.addresses),

@@ -16,7 +16,7 @@ export interface WellKnownSources extends Pick<SiteSources, 'directory' | 'siteU
 /** Maximum number of addresses in one file of a sitemap (sitemaps.org). */
 const MAX_ADDRESSES = 50_000;
 /** Pages that every visitor can open, beside those of services. */
-const PAGES = ['/', '/incidents', '/maintenance', '/heatmap', '/docs', '/badges', '/about'];
+const PAGES = ['/', '/incidents', '/maintenance', '/heatmap', '/honesty', '/docs', '/badges', '/about'];
 /** `security.txt` is valid for so long after its day; a reader must not trust an older one (RFC 9116, 2.5.5). */
 const SECURITY_VALID_MS = 90 * DAY_MS;
 const FOLDER = new URL('../../assets/web/', import.meta.url);

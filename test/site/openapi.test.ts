@@ -94,6 +94,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/heartbeat',
     '/api/v1/heartbeat/fail',
     '/api/v1/heartbeat/start',
+    '/api/v1/honesty',
     '/api/v1/incidents',
     '/api/v1/incidents/{slug}',
     '/api/v1/incidents/{slug}/updates',

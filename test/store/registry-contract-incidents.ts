@@ -42,6 +42,24 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
     });
   });
 
+  t.test('it gives the incidents of several services since a time, newest first', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a'), entry('b'), entry('c')]);
+    await put(registry, [
+      incident(1, 'before', { startedAt: NOON - 1 }),
+      incident(1, 'a', { startedAt: NOON }),
+      incident(2, 'b', { startedAt: NOON + 2 }),
+      incident(2, 'c', { startedAt: NOON + 2 }),
+      incident(3, 'other', { startedAt: NOON + 1 }),
+    ]);
+    const idsOf = async (ids: readonly number[]) =>
+      (await registry.incidentsOfServicesSince(ids, NOON)).map(({ id }) => id);
+    t.strictSame(await idsOf([1, 2]), ['b', 'c', 'a']);
+    t.strictSame(await idsOf([]), []);
+    await registry.putCatalogue([entry('b'), entry('c')]);
+    t.strictSame(await idsOf([1, 2]), ['b', 'c'], 'without services that were removed');
+  });
+
   t.test('of very many incidents since a time it gives the newest, oldest first', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a')]);

@@ -21,6 +21,7 @@ const PATHS = [
   '/docs',
   '/incidents',
   '/heatmap',
+  '/honesty',
   '/maintenance',
   '/about',
   '/design',

@@ -35,9 +35,17 @@ t.test('it serves the files that browsers and robots ask for', async (t) => {
   );
   t.same(
     pages,
-    ['/', '/incidents', '/maintenance', '/heatmap', '/docs', '/badges', '/about', '/status/github-com'].map(
-      (path) => `https://upbeat.test${path}`,
-    ),
+    [
+      '/',
+      '/incidents',
+      '/maintenance',
+      '/heatmap',
+      '/honesty',
+      '/docs',
+      '/badges',
+      '/about',
+      '/status/github-com',
+    ].map((path) => `https://upbeat.test${path}`),
     'without services that nobody has verified',
   );
   for (const url of pages) t.equal((await world.get(new URL(url).pathname)).status, 200, url);

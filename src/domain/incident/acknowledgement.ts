@@ -2,8 +2,8 @@
 import { HOUR_MS } from '../durations.ts';
 import type { Incident } from './incident.ts';
 
-/** An entry this long before an outage, or after its end, still belongs to it. */
-const MAX_DISTANCE_MS = HOUR_MS;
+/** An entry this long before an outage, or after its end, still belongs to it, milliseconds. */
+export const MAX_DISTANCE_MS = HOUR_MS;
 
 /** An outage that our checks have seen, and the vendor's entry about it. */
 export type Acknowledgement = ReturnType<typeof acknowledgements>[number];

@@ -53,6 +53,11 @@ export interface IncidentStore {
    * newest 1,000, oldest first.
    */
   incidentsSince(serviceId: number, from: number, until?: number): Promise<Incident[]>;
+  /**
+   * Incidents of several services from all sources that started at `from` or later: the newest 4,000, newest first. For what
+   * is computed once for all readers; it is not kept for outages of the registry.
+   */
+  incidentsOfServicesSince(serviceIds: readonly number[], from: number): Promise<Incident[]>;
   /** The incidents just before and just after this one in the list of the service. */
   incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
   /** Incidents of several services. */

@@ -20,6 +20,7 @@ export const englishIncidents = {
   anySeverity: 'All severities',
   noMatch: 'No matching incidents.',
   pages: 'Pages',
+  honesty: 'How long vendors take',
   older: 'Older',
   newer: 'Newer',
   newest: 'Newest',

@@ -12,6 +12,7 @@ import { englishAbout } from './english-about.ts';
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
+import { englishHonesty } from './english-honesty.ts';
 import { englishIncidents } from './english-incidents.ts';
 import { englishMaintenance } from './english-maintenance.ts';
 import { englishMembers } from './english-members.ts';
@@ -250,6 +251,7 @@ export const english = {
       phraseOf`${text}, ${ago} ago; it has not been readable since then`,
     vendorUnread: (text: Phrase): Phrase => phraseOf`${text} when it was last read`,
   },
+  honesty: englishHonesty,
   incidents: englishIncidents,
   maintenance: englishMaintenance,
   about: englishAbout,

@@ -18,6 +18,7 @@ export const germanIncidents: typeof englishIncidents = {
   anySeverity: 'Jede Schwere',
   noMatch: 'Keine passenden Vorfälle.',
   pages: 'Seiten',
+  honesty: 'Wie lange Anbieter brauchen',
   older: 'Ältere',
   newer: 'Neuere',
   newest: 'Neueste',

@@ -7,6 +7,7 @@ import { germanAbout } from './german-about.ts';
 import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
+import { germanHonesty } from './german-honesty.ts';
 import { germanIncidents } from './german-incidents.ts';
 import { germanMaintenance } from './german-maintenance.ts';
 import { germanMembers } from './german-members.ts';
@@ -246,6 +247,7 @@ export const german: Texts = {
     vendorStale: (text, ago) => phraseOf`${text}, vor ${ago}; seither war sie nicht zu lesen`,
     vendorUnread: (text) => phraseOf`${text}, als sie zuletzt gelesen wurde`,
   },
+  honesty: germanHonesty,
   incidents: germanIncidents,
   maintenance: germanMaintenance,
   about: germanAbout,

@@ -59,6 +59,21 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     const rows = await queries.all(found.orderBy('started_at', 'desc').orderBy('id').limit(MAX_INCIDENTS));
     return rows.map(toIncident).reverse();
   }),
+  incidentsOfServicesSince: read(async ({ kysely, queries }, serviceIds, from) => {
+    if (serviceIds.length === 0) return [];
+    const rows = await queries.all(
+      kysely
+        .selectFrom('incidents')
+        .selectAll()
+        .where('service_id', 'in', serviceIds)
+        .where('started_at', '>=', from)
+        .where('listed', '=', sql.lit(1))
+        .orderBy('started_at', 'desc')
+        .orderBy('id')
+        .limit(4 * MAX_INCIDENTS),
+    );
+    return rows.map(toIncident);
+  }),
   incidentsBeside: read(async ({ kysely, queries }, { id, serviceId, startedAt }) => {
     const ofService = kysely
       .selectFrom('incidents')

@@ -1,0 +1,109 @@
+/** How long the vendors of the catalogue take to report outages, as data for the endpoint and the page. */
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { createPromiseCache } from '../async/promise-cache.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
+import {
+  type HonestyFigures,
+  honestyFigures,
+  rankVendors,
+  type VendorOutage,
+  vendorOutages,
+} from '../domain/incident/honesty.ts';
+import { fullName, type Service } from '../domain/service.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { SiteSources } from './site-sources.ts';
+import { intervalOf } from './staleness.ts';
+
+/** How far back it looks. */
+export const HONESTY_WINDOWS = ['90d', '1y'] as const;
+
+/** A window. */
+export type HonestyWindow = (typeof HONESTY_WINDOWS)[number];
+
+const LENGTHS: Readonly<Record<HonestyWindow, number>> = { '90d': 90 * DAY_MS, '1y': 365 * DAY_MS };
+/** How long figures are shown before they are computed again. */
+const MAX_AGE_MS = 10 * MINUTE_MS;
+/** Number of services whose incidents are read by one call, so that other reads of the registry come in between. */
+const SERVICES_AT_ONCE = 32;
+const MAX_READS = 4;
+
+/** A vendor with at least one outage that counts. */
+export interface HonestVendor extends HonestyFigures {
+  /** 1 is the quickest; null: it has too few outages for a rank. */
+  readonly rank: number | null;
+  /** The shortest name among its services. */
+  readonly name: string;
+  /** The service of that name. */
+  readonly service: Service;
+  /** The status page. */
+  readonly url: string;
+  /** Newest first. */
+  readonly entries: readonly VendorOutage<Service>[];
+}
+
+/** Vendors by rank, and the figures of all their outages together. Times are epoch milliseconds. */
+export interface Honesty {
+  readonly from: number;
+  readonly to: number;
+  readonly vendors: readonly HonestVendor[];
+  readonly all: HonestyFigures;
+}
+
+/** What it is computed from. */
+export interface HonestySources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'intervalMs' | 'now'> {
+  readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'>;
+}
+
+/** Reads the figures of a window; they are at most ten minutes old, or older while the registry is unavailable. */
+export type ReadHonesty = ReturnType<typeof createHonestyReader>;
+
+/** Creates the reader, which endpoint and page share. */
+export function createHonestyReader({ directory, vendorOf, intervalMs, registry, now }: HonestySources) {
+  const cached = createPromiseCache<HonestyWindow, Honesty>({
+    maxEntries: HONESTY_WINDOWS.length,
+    maxAgeMs: MAX_AGE_MS,
+    now,
+    recover: (_, last) => last,
+  });
+
+  const compute = async (window: HonestyWindow): Promise<Honesty> => {
+    const to = now();
+    const from = to - LENGTHS[window];
+    const services = directory.all().filter((service) => isReadable(service, vendorOf));
+    const limit = createConcurrencyLimiter(MAX_READS);
+    const parts = Array.from({ length: Math.ceil(services.length / SERVICES_AT_ONCE) }, (_, index) =>
+      services.slice(index * SERVICES_AT_ONCE, (index + 1) * SERVICES_AT_ONCE).map(({ id }) => id),
+    );
+    const found = await Promise.all(
+      parts.map((ids) => limit(() => registry.incidentsOfServicesSince(ids, from))),
+    );
+    const byService = Map.groupBy(found.flat(), ({ serviceId }) => serviceId);
+    const byPage = Map.groupBy(services, ({ statusPage }) => statusPage?.url ?? '');
+    const vendors = [...byPage].flatMap(([url, ofPage]) => {
+      const past = ofPage.map((service) => ({
+        service,
+        intervalMs: intervalOf(service, intervalMs),
+        incidents: byService.get(service.id) ?? [],
+      }));
+      const entries = vendorOutages(past, to);
+      const named = ofPage.reduce((a, b) => (fullName(b).length < fullName(a).length ? b : a));
+      if (entries.length === 0) return [];
+      return [{ name: fullName(named), service: named, url, entries, ...honestyFigures(entries) }];
+    });
+    return {
+      from,
+      to,
+      vendors: rankVendors(vendors),
+      all: honestyFigures(vendors.flatMap(({ entries }) => entries)),
+    };
+  };
+
+  return (window: HonestyWindow): Promise<Honesty> => cached(window, '', () => compute(window));
+}
+
+/** Whether the service is one of the catalogue whose vendor's page is read now: of another one we cannot say what it says. */
+function isReadable(service: Service, vendorOf: SiteSources['vendorOf']): boolean {
+  if (service.origin !== 'catalogue' || service.statusPage === null) return false;
+  const vendor = vendorOf(service);
+  return vendor !== null && vendor.readAt !== null && !vendor.stale;
+}
