@@ -237,4 +237,125 @@ export const DEMO_VENDORS: readonly Vendor[] = [
       ),
     ],
   }),
+  vendor('azuredevops', 'Packhouse', {
+    components: ['Registry', 'Builds'],
+    incidents: [
+      incident('Registry', 'major', ['Registry'])([60, 'investigating', ''], [110, 'resolved', '']),
+    ],
+  }),
+  vendor('meta', 'Chirrup', {
+    components: ['Posts', 'Direct messages'],
+    incidents: [incident('Posts', 'minor', ['Posts'])([90, 'investigating', ''], [150, 'resolved', ''])],
+  }),
+  vendor('microsoft365', 'Kanbanana', {
+    components: ['Boards', 'Reports'],
+    incidents: [
+      incident('Some users may be unable to open boards', 'major', ['Boards'])(
+        [70, 'investigating', 'Boards do not open for some users.'],
+        [100, 'investigating', 'We are restarting the affected infrastructure.'],
+        [135, 'resolved', ''],
+      ),
+    ],
+  }),
+  vendor('apple', 'Calendaria', {
+    components: ['Invitations', 'Reminders'],
+    incidents: [
+      incident('Some invitations may not be delivered', 'minor', ['Invitations'])(
+        [50, 'investigating', ''],
+        [120, 'resolved', ''],
+      ),
+    ],
+    maintenances: [maintenance('Reminders are moved', [20, 150, 200], ['Reminders'])],
+  }),
+  vendor('uptimerobot', 'Pixelforge', {
+    components: ['Editor', 'Gallery'],
+    incidents: [
+      incident('The gallery shows old pictures', 'minor')([45, 'investigating', ''], [95, 'resolved', '']),
+    ],
+  }),
+  vendor('sorry', 'Learnify', {
+    components: ['Courses', 'Exams'],
+    incidents: [
+      incident('Videos of courses stop', 'minor', ['Courses'])(
+        [65, 'investigating', 'We look into videos that stop.'],
+        [90, 'identified', 'A cache is full.'],
+        [125, 'monitoring', 'The cache is larger now.'],
+        [150, 'resolved', 'Videos play to their end.'],
+      ),
+    ],
+    maintenances: [maintenance('New servers for exams', [15, 160, 210], ['Exams'])],
+  }),
+  vendor('pagerduty', 'Mailhaven', {
+    components: ['Sending', 'Receiving'],
+    incidents: [
+      incident('Mail is sent late', 'critical', ['Sending'])(
+        [35, 'investigating', 'Mail waits in our queues.'],
+        [80, 'identified', 'A list of blocked senders has <all> of us.'],
+        [140, 'resolved', 'Mail is sent at once.'],
+      ),
+    ],
+    maintenances: [maintenance('New storage for mail', [20, 150, 205], ['Receiving'])],
+  }),
+  vendor('statuscast', 'Podcastle', {
+    incidents: [
+      incident('Episodes load slowly', 'minor')(
+        [55, 'investigating', 'We are investigating episodes that load slowly.'],
+        [130, 'resolved', 'Episodes load as fast as ever.'],
+      ),
+    ],
+  }),
+  vendor('statuspal', 'Innkeeper', {
+    components: ['Bookings', 'Reviews'],
+    incidents: [
+      incident('Bookings are not confirmed', 'major', ['Bookings'])(
+        [75, 'investigating', 'We look into confirmations that do not arrive.'],
+        [105, 'identified', 'A certificate of a partner has ended.'],
+        [145, 'monitoring', 'The partner has a new one.'],
+        [175, 'resolved', 'Bookings are confirmed.'],
+      ),
+    ],
+    maintenances: [maintenance('Move of reviews', [10, 120, 180], ['Reviews'])],
+  }),
+  vendor('cachet', 'Schola', {
+    components: ['Library', 'Timetable'],
+    incidents: [
+      incident('Timetable is empty', 'minor', ['Timetable'])(
+        [40, 'investigating', 'Timetables are empty.'],
+        [85, 'identified', 'The import of this night has failed.'],
+        [115, 'resolved', 'Timetables are back.'],
+      ),
+    ],
+    maintenances: [maintenance('Library closed', [25, 130, 190], ['Library'])],
+  }),
+  vendor('cstate', 'Meshnet Coop', {
+    components: ['North', 'South'],
+    incidents: [
+      incident('Radio link to the south is weak', 'minor', ['South'])(
+        [60, 'investigating', ''],
+        [160, 'resolved', ''],
+      ),
+    ],
+  }),
+  vendor('uptimekuma', 'Railhead', {
+    components: ['Tracking', 'Customs'],
+    incidents: [
+      incident('Customs forms are not accepted', 'major')(
+        [50, 'investigating', 'Forms are refused.'],
+        [90, 'investigating', 'The customs office is asked.'],
+        [140, 'resolved', ''],
+      ),
+    ],
+    maintenances: [maintenance('Tracking update', [20, 160, 210])],
+  }),
+  vendor('upbeat', 'Wanderlist', {
+    components: ['Maps', 'Trips'],
+    incidents: [
+      incident('Trips are saved twice', 'major', ['Trips'])(
+        [70, 'investigating', 'Trips appear twice.'],
+        [110, 'monitoring', 'Doubles are removed.'],
+        [155, 'resolved', 'Each trip is there once.'],
+      ),
+    ],
+    maintenances: [maintenance('New maps', [30, 170, 215], ['Maps'])],
+  }),
 ];

@@ -5,23 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { FeedKindName } from '../../src/feeds/feed-kind.ts';
 
-/** The kinds of pages that are simulated. */
-export type SimulatedKind = Extract<
-  FeedKindName,
-  | 'statuspage'
-  | 'incidentio'
-  | 'instatus'
-  | 'betterstack'
-  | 'statusio'
-  | 'gcp'
-  | 'aws'
-  | 'azure'
-  | 'slack'
-  | 'heroku'
-  | 'salesforce'
-  | 'rss'
-  | 'atom'
->;
+/** The kinds of pages that are simulated: all that are read. */
+export type SimulatedKind = FeedKindName;
 
 /** Status of an incident; some formats know fewer. */
 export type ToldStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved';

@@ -24,6 +24,23 @@ ${items.join('\n')}</channel></rss>`;
   ]);
 };
 
+/** Writes StatusCast's RSS: an item for each post, whose guid is that of the incident and its own, and whose text says the state. */
+export const renderStatusCast: Render = (vendor, state, _now, baseUrl) => {
+  const items = state.incidents
+    .flatMap(({ number, title, updates }) => updates.map((update) => ({ number, title, update })))
+    .sort((a, b) => b.update.at - a.update.at)
+    .map(({ number, title, update: { at, status, text } }) => {
+      const said = status === 'resolved' ? `This incident has been resolved. ${text}` : text;
+      return `<item><guid isPermaLink="false">/${number}/${at}</guid><title>${escapeMarkup(title)}</title><link>${baseUrl}/incident/${number}</link>
+<description>${escapeMarkup(asHtml(said))}</description><pubDate>${rfc822Time(at)}</pubDate></item>`;
+    });
+  const text = `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>${escapeMarkup(vendor.name)} Status</title><link>${baseUrl}</link>
+${items.join('\n')}</channel></rss>`;
+  const document = { contentType: 'application/rss+xml; charset=utf-8', body: Buffer.from(text) };
+  return new Map([['/rss/', document]]);
+};
+
 function viewUpdate({ status, text }: ToldUpdate): string {
   return `<p><b>Status: ${status[0]?.toUpperCase()}${status.slice(1)}</b></p>${asHtml(text)}`;
 }

@@ -1,17 +1,36 @@
 /** The simulated formats by kind: how a page is written, its URLs, and how much of a script the format can express. */
 
+import { renderApple } from './apple.ts';
 import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { renderBetterStack } from './betterstack.ts';
+import { renderCachet } from './cachet.ts';
+import { renderCState } from './cstate.ts';
 import { renderGcp } from './gcp.ts';
 import { renderHeroku } from './heroku.ts';
 import { renderInstatus } from './instatus.ts';
+import { renderMicrosoft365 } from './microsoft365.ts';
+import { renderPagerDuty } from './pagerduty.ts';
 import type { Render } from './render.ts';
 import { renderSalesforce, SALESFORCE_PATH } from './salesforce.ts';
 import type { SimulatedKind, ToldSeverity, Vendor } from './script.ts';
 import { renderSlack } from './slack.ts';
+import { renderSorry } from './sorry.ts';
+import { renderAzureDevOps, renderMeta } from './states.ts';
 import { renderStatusIo, statusIoPath } from './statusio.ts';
 import { renderIncidentIo, renderStatuspage } from './statuspage.ts';
-import { ATOM_PATH, AZURE_PAGE, RSS_PATH, renderAtom, renderAzure, renderRss } from './syndication.ts';
+import { renderStatuspal, STATUSPAL_PATH } from './statuspal.ts';
+import {
+  ATOM_PATH,
+  AZURE_PAGE,
+  RSS_PATH,
+  renderAtom,
+  renderAzure,
+  renderRss,
+  renderStatusCast,
+} from './syndication.ts';
+import { renderUpbeat, UPBEAT_PAGE } from './upbeat.ts';
+import { renderUptimeKuma, UPTIMEKUMA_PAGE } from './uptimekuma.ts';
+import { renderUptimeRobot, UPTIMEROBOT_PATH } from './uptimerobot.ts';
 
 /** How much of an incident a format can express. */
 export interface Fidelity {
@@ -52,6 +71,18 @@ const FULL: Fidelity = {
   severities: EXACT,
   maintenances: false,
   maintainedParts: true,
+};
+
+const ALWAYS_MINOR = { minor: ['minor'], major: ['minor'], critical: ['minor'] } as const;
+/** Of pages that show states of their parts alone. */
+const STATES: Fidelity = {
+  ...FULL,
+  statuses: 'open',
+  texts: 'none',
+  start: 'read',
+  end: 'read',
+  title: null,
+  severities: NO_CRITICAL,
 };
 
 /** All kinds that are simulated. */
@@ -103,22 +134,65 @@ export const VENDOR_KINDS: Readonly<Record<SimulatedKind, VendorKind>> = {
   salesforce: {
     render: renderSalesforce,
     feedPath: () => SALESFORCE_PATH,
+    fidelity: STATES,
+  },
+  azuredevops: { render: renderAzureDevOps, fidelity: STATES },
+  meta: { render: renderMeta, fidelity: STATES },
+  microsoft365: {
+    render: renderMicrosoft365,
+    fidelity: { ...STATES, texts: 'newest', title: (title) => title },
+  },
+  apple: {
+    render: renderApple,
+    fidelity: { ...FULL, statuses: 'open', texts: 'none', severities: NO_CRITICAL, maintenances: true },
+  },
+  uptimerobot: {
+    render: renderUptimeRobot,
+    feedPath: () => UPTIMEROBOT_PATH,
+    fidelity: { ...FULL, statuses: 'open', texts: 'none', end: 'read', severities: ALWAYS_MINOR },
+  },
+  sorry: {
+    render: renderSorry,
+    fidelity: { ...FULL, severities: ALWAYS_MINOR, maintenances: true },
+  },
+  pagerduty: { render: renderPagerDuty, fidelity: { ...FULL, maintenances: true } },
+  statuscast: {
+    render: renderStatusCast,
+    fidelity: { ...FULL, statuses: 'open', texts: 'newest', severities: ALWAYS_MINOR },
+  },
+  statuspal: {
+    render: renderStatuspal,
+    feedPath: () => STATUSPAL_PATH,
+    fidelity: { ...FULL, end: 'read', severities: NO_CRITICAL, maintenances: true },
+  },
+  cachet: {
+    render: renderCachet,
+    fidelity: { ...FULL, severities: ALWAYS_MINOR, maintenances: true },
+  },
+  cstate: {
+    render: renderCState,
+    fidelity: { ...FULL, statuses: 'open', texts: 'none', end: 'read', severities: NO_CRITICAL },
+  },
+  uptimekuma: {
+    render: renderUptimeKuma,
+    pagePath: UPTIMEKUMA_PAGE,
     fidelity: {
       ...FULL,
       statuses: 'open',
-      texts: 'none',
-      start: 'read',
+      texts: 'newest',
       end: 'read',
-      title: null,
       severities: NO_CRITICAL,
+      maintenances: true,
+      maintainedParts: false,
     },
   },
+  upbeat: { render: renderUpbeat, pagePath: UPBEAT_PAGE, fidelity: { ...FULL, maintenances: true } },
   rss: {
     render: renderRss,
     feedPath: () => RSS_PATH,
     fidelity: {
       ...FULL,
-      severities: { minor: ['minor'], major: ['minor'], critical: ['minor'] },
+      severities: ALWAYS_MINOR,
     },
   },
   atom: {
@@ -126,7 +200,7 @@ export const VENDOR_KINDS: Readonly<Record<SimulatedKind, VendorKind>> = {
     feedPath: () => ATOM_PATH,
     fidelity: {
       ...FULL,
-      severities: { minor: ['minor'], major: ['minor'], critical: ['minor'] },
+      severities: ALWAYS_MINOR,
     },
   },
 };

@@ -1,26 +1,13 @@
 /** Vendors of a short play: one of each format, a silent one, and one whose server breaks. */
 
 import type { SimulatedKind, Vendor } from '../../demo/vendors/script.ts';
+import { VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 
 /** Parts of every page of the short play; services are served by the first alone. */
 export const SHORT_PART = 'Front & back';
 const OTHER_PART = 'Elsewhere';
 
-const KINDS: readonly SimulatedKind[] = [
-  'statuspage',
-  'incidentio',
-  'instatus',
-  'betterstack',
-  'statusio',
-  'gcp',
-  'aws',
-  'azure',
-  'slack',
-  'heroku',
-  'salesforce',
-  'rss',
-  'atom',
-];
+const KINDS = Object.keys(VENDOR_KINDS) as readonly SimulatedKind[];
 
 /** The vendors; those of one format are named by it. They speak from the 9th to the 17th of the play's seconds. */
 export function shortVendors(periodMs: number, secondMs: number): Vendor[] {
@@ -106,5 +93,5 @@ export function shortVendors(periodMs: number, secondMs: number): Vendor[] {
 }
 
 function namesParts(kind: SimulatedKind): boolean {
-  return !['incidentio', 'instatus', 'rss', 'atom'].includes(kind);
+  return !['incidentio', 'instatus', 'rss', 'atom', 'statuscast', 'uptimerobot', 'uptimekuma'].includes(kind);
 }
