@@ -1,6 +1,7 @@
 /**
- * Every page of the route table in a real browser: axe finds nothing to mend in both themes and widths, nothing hangs over the edge of
- * a small phone, and each field of each form can be reached and seen by keyboard. A page that is new fails here until it has an example.
+ * Every page of the route table in a real browser, with services in every state: axe finds nothing to mend in both themes and widths,
+ * nothing hangs over the edge of a small phone, no text of others becomes anything but text, and each field of each form can be reached
+ * and seen by keyboard. A page that is new fails here until it has an example.
  * `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at; `LANG_OF_PAGES=de` in German.
  */
 import { createHash } from 'node:crypto';
@@ -18,7 +19,7 @@ import { NOW } from '../site/site-world.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { findFaults, launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/browser.ts';
 import { findOverhangs, headingJumps, openPage } from '../support/watched-page.ts';
-import { SERVICES, startServiceWorld } from './service-world.ts';
+import { ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
 
 const HTML_RULES = { extends: ['html-validate:standard'] };
 /** Which the rules do not find. */
@@ -27,6 +28,9 @@ const DAY = 86_400_000;
 const WIDE = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 const SMALL_PHONE = { width: 320, height: 700 };
+
+/** Pages whose forms are laid out as those of a service and of a webhook, which stand for them on a phone. */
+const SAME_LAYOUT = /^\/dashboard\/(?!services\/|webhooks)/;
 
 /** Forms that repeat each other, as in the API's documentation, need not all be walked through. */
 const MAX_STOPS = 80;
@@ -66,10 +70,14 @@ async function furnish(world: World) {
   const acknowledge = createAcknowledgeLinks(new Uint8Array(32), '').urlOf({ accountId: 1, thread: 't-1' });
   const examples: Examples = {
     '/': ['/', '/?q=wordy', '/?category=cloud'],
-    '/status/:slug': ['wordy', 'crawler', 'pier', 'shop', 'newcomer'].map(
-      (slug) => `/status/${slug}-example`,
-    ),
-    '/status/:slug/incidents/:id': ['/status/pier-example/incidents/own-3-7'],
+    '/status/:slug': [
+      ...['wordy', 'crawler', 'pier', 'shop', 'newcomer', 'hostile'].map((slug) => `/status/${slug}-example`),
+      '/status/attic-example?lang=de',
+    ],
+    '/status/:slug/incidents/:id': [
+      '/status/pier-example/incidents/own-3-7',
+      `/status/hostile-example/incidents/${encodeURIComponent(ODD_ID)}`,
+    ],
     '/badges/:slug': ['/badges/wordy-example?variant=uptime&window=24h'],
     '/p/:slug': ['/p/acme', '/p/inner'],
     '/p/:slug/embed': ['/p/acme/embed'],
@@ -156,28 +164,45 @@ async function walkForms(page: Page): Promise<string[]> {
     }).slice(0, ${MAX_STOPS});
     return stops.map((one) => (one.name || one.textContent.trim() || one.type));
   })()`)) as string[];
-  for (const [index, name] of stops.entries()) {
-    // The search for the next stop begins where the one before it is.
-    await page.evaluate(`(() => {
-      document.activeElement?.blur?.();
-      const before = document.createElement('span');
-      before.id = 'walk';
-      before.tabIndex = -1;
-      stops[${index}].before(before);
-      before.focus();
-    })()`);
-    await page.keyboard.press('Tab');
-    const state = await page.evaluate(`(() => {
+  // The search for the next stop begins where the one before it is. What stands there meanwhile moves nothing else.
+  const state = `((index) => {
+    const focused = document.activeElement;
+    let fault = '';
+    if (index > 0) {
       document.getElementById('walk').remove();
-      const focused = document.activeElement;
-      const same = focused === stops[${index}] || (focused.type === 'radio' && focused.name === stops[${index}].name);
-      if (!same) return 'is passed over for ' + focused.outerHTML.slice(0, 80);
+      const stop = stops[index - 1];
+      const same = focused === stop || (focused.type === 'radio' && focused.name === stop.name);
       const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(focused);
-      return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none' ? '' : 'shows no focus';
-    })()`);
-    if (state !== '') faults.push(`${name} ${state}`);
+      if (!same) fault = 'is passed over for ' + focused.outerHTML.slice(0, 80);
+      else if ((outlineStyle === 'none' || outlineWidth === '0px') && boxShadow === 'none') fault = 'shows no focus';
+    }
+    focused?.blur?.();
+    if (index === stops.length) return fault;
+    const before = document.createElement('span');
+    before.id = 'walk';
+    before.tabIndex = -1;
+    before.style.position = 'fixed';
+    stops[index].before(before);
+    before.focus({ preventScroll: true });
+    return fault;
+  })`;
+  for (const index of [...stops.keys(), stops.length]) {
+    const fault = await page.evaluate(`${state}(${index})`);
+    if (fault !== '') faults.push(`${stops[index - 1]} ${fault}`);
+    if (index < stops.length) await page.keyboard.press('Tab');
   }
   return faults;
+}
+
+/** Which of the page's title and of what can be pressed is seen on paper. */
+async function showOnPaper(page: Page): Promise<string[]> {
+  await page.emulateMedia({ media: 'print' });
+  const shown = await page
+    .locator('h1, .ranges, .copy, header.site nav')
+    .filter({ visible: true })
+    .evaluateAll((all) => all.map(({ tagName }) => tagName));
+  await page.emulateMedia({ media: null });
+  return shown;
 }
 
 async function shoot(page: Page, path: string, look: string): Promise<void> {
@@ -227,11 +252,12 @@ t.test('every page', async (t) => {
       await shoot(page, path, 'light');
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize(PHONE);
-      // The same elements in other colours.
-      t.same(await findFaults(page, 'colours'), [], `${path}: dark, on a phone`);
+      const rules = SAME_LAYOUT.test(path) ? 'colours' : 'all';
+      t.same(await findFaults(page, rules), [], `${path}: dark, on a phone`);
       await shoot(page, path, 'dark');
       await page.setViewportSize(SMALL_PHONE);
       t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
+      if (path.startsWith('/status/')) t.same(await showOnPaper(page), ['H1'], `${path}: on paper`);
     }
     t.same(
       complaints.filter((text) => !/status of 4\d\d/.test(text)),
