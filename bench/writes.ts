@@ -155,7 +155,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
         now: clock.now,
         log,
       }),
-      destinations: ANY_DESTINATION,
+      destinations: async () => ANY_DESTINATION,
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
       kinds: {},
       acknowledgeLinks: { read: () => null },

@@ -20,6 +20,8 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   restore_waits:
     'a restored backup waits until all processes of this data directory have ended; this one uses the present stores',
   first_account_link_failed: 'the link for the first account could not be made',
+  trusted_accounts_not_applied: 'accounts.trusted could not be applied',
+  trusted_accounts_unknown: 'accounts.trusted names accounts that do not exist',
 
   // Requests.
   overloaded: 'overloaded; requests are refused, the least important first',

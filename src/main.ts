@@ -18,6 +18,7 @@ import { openSharedStores } from './main/open-stores.ts';
 import { operatorChannels } from './main/operator-channels.ts';
 import { createReload } from './main/reload.ts';
 import { RoleChanges } from './main/start-role.ts';
+import { applyTrustedNames } from './main/trusted-accounts.ts';
 import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
 import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
 import { boundHeapGrowth, collectStart } from './thread/v8-options.ts';
@@ -94,6 +95,12 @@ export async function startProgram(
   for (const { path, message } of findWarnings(config))
     log.warn({ event: 'setting_unusual', setting: path }, message);
 
+  // Before anybody can sign in: nobody gets an account with one of the names.
+  const applyTrusted = async (next: Config) => {
+    if (node.roles.includes('judge')) await applyTrustedNames({ registry, clock, log }, next);
+  };
+  await applyTrusted(config);
+
   const port = await site.listen();
   collectStart();
   boundHeapGrowth(process.env.NODE_OPTIONS);
@@ -116,7 +123,7 @@ export async function startProgram(
   if (process.stdout.isTTY) process.stdout.write(`Open ${firstLink ?? siteUrl}\n`);
 
   return {
-    reload: createReload({ config, reread, role, owners, setLimits: site.setLimits, log }),
+    reload: createReload({ config, reread, role, owners, setLimits: site.setLimits, applyTrusted, log }),
     async stop() {
       phase.now = 'stopping';
       watching.stop();

@@ -1,6 +1,6 @@
 /** Reads a document of `apply`, in the form that a plan compares. */
 
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
+import type { DestinationsOf } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import {
   type AccountPrincipal,
@@ -43,7 +43,7 @@ export interface ReadApplyContext extends PresentSources {
   readonly registry: PresentSources['registry'] &
     Pick<PageStore, 'findPagePassword'> &
     Pick<CredentialStore, 'matchCredentials'>;
-  readonly destinations: AllowedDestinations;
+  readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
   readonly now: () => number;
 }
@@ -81,6 +81,7 @@ export async function readWanted(
   const { role, accountId } = principal;
   const { publicServices } = present;
   const limits = limitsFor(principal, bounds);
+  const allowed = await destinations(accountId);
   /** Whether something that the account has and the document does not list stays. */
   const staysBeside = (list: ListName) => !prune || lists[list] === undefined;
   const service = readList(
@@ -88,8 +89,8 @@ export async function readWanted(
     lists.services,
     (one) => {
       const before = present.service.get(domainIn(one))?.check;
-      const reading = readServiceDocument(one, destinations, limits, { before });
-      if (!reading.ok || role !== 'operator' || before !== undefined) return reading;
+      const reading = readServiceDocument(one, allowed, limits, { before });
+      if (!reading.ok || role !== 'operator' || before !== undefined || allowed.anyHost) return reading;
       return refuseListed(reading, publicServices?.domains ?? new Set());
     },
     ({ domain }) => domain,
@@ -108,7 +109,7 @@ export async function readWanted(
   const channel = readList(
     'channels',
     lists.channels,
-    (one) => readWantedChannel({ kinds, destinations }, present.channel, one, now()),
+    (one) => readWantedChannel({ kinds, destinations: allowed }, present.channel, one, now()),
     ({ name }) => name,
   );
   const names: ListedNames = {

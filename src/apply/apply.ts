@@ -112,13 +112,14 @@ async function planDocument(
 /** Permits checks of services that a member gives another kind or address, as `changeService` does; null: all are permitted. */
 async function claimPlaces(
   context: ApplyContext,
-  { role }: AccountPrincipal,
+  { role, accountId }: AccountPrincipal,
   { changes }: Plan,
   { service: wanted, pathOf }: WantedContent,
   present: PresentContent,
 ): Promise<ApplyRefused | null> {
   const refusals: FieldRefusal[] = [];
-  const moved = role === 'operator' ? [] : changes.filter(({ type }) => type === 'service');
+  const isFree = role === 'operator' || (await context.destinations(accountId)).anyHost;
+  const moved = isFree ? [] : changes.filter(({ type }) => type === 'service');
   for (const { key } of moved) {
     const [before, after] = [present.service.get(key)?.check, wanted.get(key)?.service.check];
     if (before === undefined || after === undefined || !hasMoved(before, after)) continue;

@@ -124,7 +124,7 @@ function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
 export async function listAccounts({ config, json = false, q = '' }: ListOptions): Promise<void> {
   const all = await withRegistry(config, (registry) => registry.listAccounts());
   const accounts = all.filter(({ name, members }) => hasText([name, ...members.map(({ name }) => name)], q));
-  const view = <Members>(account: AccountListing, members: Members) => ({
+  const view = <Trust, Members>(account: AccountListing, trusted: Trust, members: Members) => ({
     id: account.id,
     account: account.name,
     signs_in_by: providersOf(account).join(' ') || null,
@@ -132,6 +132,7 @@ export async function listAccounts({ config, json = false, q = '' }: ListOptions
     keys: account.keys,
     services: account.services,
     created: formatTime(account.createdAt),
+    trusted,
   });
   if (json) {
     const members = ({ members }: AccountListing) =>
@@ -142,15 +143,26 @@ export async function listAccounts({ config, json = false, q = '' }: ListOptions
         providers,
         ways,
       }));
-    printJson(accounts.map((account) => view(account, members(account))));
+    printJson(accounts.map((account) => view(account, trustOf(account), members(account))));
     return;
   }
   const rows = accounts.map((account) => {
     const members = account.members.map(({ name, role }) => `${name} (${role})`);
-    return view(account, members.join(', ') || null);
+    return view(account, describeTrust(account), members.join(', ') || null);
   });
   const empty = 'There are no accounts. A key makes one: upbeat keys create --account NAME';
   printRows(rows, false, all.length === 0 ? empty : NOTHING_MATCHES);
+}
+
+/** Since when an account is trusted, and by what, for programs; null: it is not. */
+export function trustOf({ trustedAt, trustedBy }: Pick<AccountListing, 'trustedAt' | 'trustedBy'>) {
+  return trustedAt === null ? null : { since: formatTime(trustedAt), by: trustedBy };
+}
+
+/** The same for people. */
+function describeTrust({ trustedAt, trustedBy }: AccountListing): string | null {
+  if (trustedAt === null) return null;
+  return `since ${formatTime(trustedAt).slice(0, 10)} by ${trustedBy?.replace('command:', 'command of ')}`;
 }
 
 /** An account in a message. */

@@ -6,7 +6,7 @@ import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
 import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { propertiesOf, settingOfText } from '../resources/channels/channel-document.ts';
 import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
 import { ruleChanges } from '../resources/rules/rules.ts';
@@ -166,7 +166,7 @@ export async function listRules(options: ListOptions & AccountChoice): Promise<v
 }
 
 function contextOf(registry: Registry, { checks }: Config) {
-  const destinations = createOwnerDestinations(checks);
+  const destinations = destinationsByTrust(checks, registry);
   return { registry, kinds: CHANNEL_KINDS_TABLE, destinations, now: systemClock.now };
 }
 

@@ -99,6 +99,14 @@ function addAccounts(program: Command): void {
     .argument('<into>', 'name or number of the account that is kept')
     .option('--dry-run', 'print what would be done')
     .action(act(async () => (await import('./link-accounts.ts')).merge));
+  addJson(
+    accounts,
+    'trust',
+    'trust an account: it needs no proof of domains and reaches private addresses (docs/accounts.md)',
+  )
+    .argument('<account>', 'name or number of the account')
+    .option('--off', 'end the trust')
+    .action(act(async () => (await import('./link-accounts.ts')).trust));
   addJson(accounts, 'setup-link', 'print a one-time link with which a new person sets up their sign-in')
     .option('--account <name>', 'the account that the person owns; default: a new one')
     .option(

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
-import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/register-services.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -43,7 +43,7 @@ export async function importServices(file: string, options: CommonOptions & Acco
     const context = {
       registry,
       catalogueDomains: taken,
-      destinations: createOwnerDestinations(checks),
+      destinations: destinationsByTrust(checks, registry),
       usual: checks,
     };
     return await changeAccount(registry, choice, ({ id }) => registerAll(registry, services, id, context));

@@ -1,12 +1,12 @@
-/** `upbeat accounts link` and `upbeat accounts merge`: join what commands made with who signs in. */
-
+/** `upbeat accounts link` and `upbeat accounts merge`, which join what commands made with who signs in, and `upbeat accounts trust`. */
+import { userInfo } from 'node:os';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { linkAccount, mergeAccounts } from '../resources/accounts/accounts.ts';
+import { linkAccount, mergeAccounts, trustAccount } from '../resources/accounts/accounts.ts';
 import type { AccountListing } from '../store/ports/accounts.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { chooseAccount } from './accounts.ts';
-import { type CommonOptions, UsageError } from './command.ts';
+import { chooseAccount, trustOf } from './accounts.ts';
+import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printText } from './output.ts';
@@ -33,6 +33,52 @@ export async function linkPerson(
   });
   if (isUnknown) printNote(`warning: the configuration has no provider "${provider}"`);
   printNote(`${person.name} (person ${person.id}) is an owner of "${chosen.name}" (number ${chosen.id})`);
+}
+
+/** Trusts an account, or stops to. */
+export async function trust(
+  account: string,
+  { config: file, off = false, json = false }: CommonOptions & { readonly off?: boolean },
+): Promise<void> {
+  const { before, after } = await withRegistry(file, async (registry, { accounts }) => {
+    const before = findOnly(await registry.listAccounts(), account);
+    if (off && accounts.trusted.includes(before.name))
+      throw new CommandError(`The setting accounts.trusted names "${before.name}": take it out there.`);
+    const context = { registry, now: systemClock.now };
+    const by = off ? null : (`command:${userName()}` as const);
+    return { before, after: resultOf(await trustAccount(context, OPERATOR, before.id, by)) };
+  });
+  const { id, name } = after;
+  if (json) {
+    printJson({ id, account: name, trusted: trustOf(after) });
+    return;
+  }
+  const members = before.members.map((member) => `${member.name} (${member.role})`).join(', ');
+  printNote(
+    after.trustedAt === null
+      ? `"${name}" (number ${id}) is not trusted; its services at private addresses are no longer checked`
+      : `"${name}" (number ${id}) is trusted: it needs no proof of domains and reaches private addresses${members === '' ? '' : `; its members: ${members}`}`,
+  );
+}
+
+/** The operating system's user who runs the command. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may have a user without a name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** As {@link find}, but not if the text is the number of one account and the name of another. */
+function findOnly(accounts: readonly AccountListing[], text: string): AccountListing {
+  const found = find(accounts, text);
+  const named = accounts.find(({ name }) => name === text);
+  if (named === undefined || named.id === found.id) return found;
+  throw new CommandError(
+    `"${text}" is the number of "${found.name}" and the name of number ${named.id}: give the number ${named.id}, or the name "${found.name}".`,
+  );
 }
 
 /** Merges an account into another one, or prints what a merge would do. */

@@ -131,7 +131,7 @@ export async function changeDomain(
     const { siteUrl } = settings.http;
     const { nameservers } = settings.checks;
     const outbound = createOutbound({ userAgent: userAgentOf(VERSION, siteUrl), nameservers }, systemClock);
-    const policy = ownerPolicy(settings.checks);
+    const policy = ownerPolicy(settings.checks, false);
     try {
       const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
       const context = { ...(await contextOf(registry, siteUrl)), registry, proofs };

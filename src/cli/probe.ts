@@ -163,6 +163,7 @@ export function openProber({ checks, http, storage, secrets }: Config, concurren
     version: VERSION,
     siteUrl: http.siteUrl,
     allowPrivate: checks.allowPrivate,
+    trustedPrivate: checks.trustedPrivate,
     ports: checks.ports,
     nameservers: checks.nameservers,
     ownersMayProbePrivate: checks.ownersMayProbePrivate,

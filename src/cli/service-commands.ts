@@ -9,7 +9,7 @@ import { usualVisibility } from '../domain/public-host.ts';
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
-import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { mergePatch } from '../resources/kit/merge-patch.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../resources/services/heartbeat-addresses.ts';
 import { registerServices } from '../resources/services/register-services.ts';
@@ -98,7 +98,7 @@ export async function addService(
     const context = {
       registry,
       catalogueDomains,
-      destinations: createOwnerDestinations(checks),
+      destinations: destinationsByTrust(checks, registry),
       usual: checks,
     };
     return await changeAccount(registry, choice, async (owner) => {
@@ -147,7 +147,9 @@ function judgeAlone({
 
 /** Reads a document by what is known without the registry. */
 function judge(document: unknown, settings: SettingTexts): Registration {
-  return resultOf(atTexts(readServiceDocument(document, ANY_DESTINATION, operatorLimits(null)), settings));
+  // Which hosts the account may name is known later.
+  const destinations = { ...ANY_DESTINATION, anyHost: true };
+  return resultOf(atTexts(readServiceDocument(document, destinations, operatorLimits(null)), settings));
 }
 
 /** Gives an account's service a new heartbeat address and prints it, or ends its address. */
@@ -237,7 +239,7 @@ async function contextOf(registry: Registry, { checks, limits }: Config): Promis
     proofs: { check: async () => null },
     resolve: async () => [],
     now: systemClock.now,
-    destinations: createOwnerDestinations(checks),
+    destinations: destinationsByTrust(checks, registry),
     bounds,
   };
 }

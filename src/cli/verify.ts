@@ -3,6 +3,7 @@
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { describeCause } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { feedOf } from '../feeds/feed-kind.ts';
 import { catalogueLine, type FinderParts, findFeed, readFeed } from '../feeds/find-feed.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
@@ -43,7 +44,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
     if (advice === null) return;
     rows.push({
       slug: service.slug,
-      address: service.check.url ?? `https://${service.domain}/`,
+      address: service.check.url ?? `https://${hostInUrl(service.domain)}/`,
       status: verdict,
       code: attempt.statusCode,
       problem: attempt.failure === null ? null : describeCause(attempt.failure),

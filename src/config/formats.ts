@@ -5,6 +5,7 @@ import { parseDuration } from '../domain/durations.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import { isNodeName } from '../domain/node.ts';
 import { readPostgresAddress } from '../domain/postgres-address.ts';
+import { isPrivateRange, PRIVATE_RANGES } from '../domain/private-ranges.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import { isRegionName } from '../domain/region.ts';
 
@@ -24,6 +25,10 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   block: {
     read: readBlock,
     expected: 'an address or a CIDR block such as 10.0.0.0/8 or fd00::/8',
+  },
+  'private-range': {
+    read: (text) => (isPrivateRange(text) ? text : readBlock(text)),
+    expected: `one of ${Object.keys(PRIVATE_RANGES).join(', ')}, or a CIDR block within them such as 10.0.0.0/8`,
   },
   'ip-port': {
     read: (text) => (isIpPort(text) ? text : null),

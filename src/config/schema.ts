@@ -173,6 +173,11 @@ export const CONFIG_SCHEMA = section(
           [],
           "CIDR blocks of private addresses that the catalogue and its feeds may use. Owners' domains never may.",
         ),
+        trustedPrivate: list(
+          Type.String({ format: 'private-range' }),
+          ['private', 'shared', 'unique-local'],
+          'Private addresses that trusted accounts reach: private (RFC 1918), shared (RFC 6598), unique-local (RFC 4193), loopback, link-local, or CIDR blocks within them.',
+        ),
         ports: list(
           Type.Integer({ minimum: 1, maximum: 65_535 }),
           [80, 443],
@@ -235,6 +240,12 @@ export const CONFIG_SCHEMA = section(
           description:
             'Whether people who sign in get an account of their own. false: invitations and commands alone let people in.',
         }),
+        trusted: list(
+          Type.String({ minLength: 1, maxLength: 60 }),
+          [],
+          'Names of accounts that need no proof of domains and reach the addresses of checks.trustedPrivate. No person who signs in gets an account with such a name.',
+          { reloadable: true },
+        ),
       },
       'Accounts of owners.',
     ),

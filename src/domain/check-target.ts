@@ -70,6 +70,7 @@ function isSameDefinition(a: CheckDefinition, b: CheckDefinition): boolean {
     a.url === b.url &&
     a.method === b.method &&
     a.caFile === b.caFile &&
+    a.trustedBy === b.trustedBy &&
     JSON.stringify(a.settings) === JSON.stringify(b.settings) &&
     JSON.stringify(a.sealed) === JSON.stringify(b.sealed) &&
     String(a.accept) === String(b.accept)

@@ -131,6 +131,8 @@ const REFUSALS = {
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
   same_account: 'An account cannot be merged into itself.',
+  merge_untrusted: ({ from, into }: { readonly from: string; readonly into: string }) =>
+    `The account "${into}" is trusted and "${from}" is not: trust it first with "upbeat accounts trust", or end the trust.`,
   no_person: ({ id }: OfId) => `There is no person ${id}.`,
   no_member: ({ id }: OfId) => `The account has no member ${id}.`,
   no_invitation:

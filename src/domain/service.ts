@@ -74,6 +74,11 @@ export interface CheckDefinition {
   readonly schedule?: HeartbeatSchedule;
   /** Heartbeats: SHA-256 of the secret in the service's heartbeat address, hexadecimal; absent: it has no address. */
   readonly addressHash?: string;
+  /**
+   * The account by whose trust the check may reach private addresses; it counts only while that account owns the service. Absent: none.
+   * The registry alone sets it.
+   */
+  readonly trustedBy?: number;
   /** The owner chose this kind although the service sends heartbeats, which no longer change it. Absent: false. */
   readonly keepsKind?: true;
 }
@@ -84,6 +89,22 @@ export function ignoresCertificate({
   settings,
 }: Partial<Pick<CheckDefinition, 'kind' | 'settings'>>): boolean {
   return kind === 'http' && settings?.certificate === 'ignore';
+}
+
+/**
+ * Whether the account of a service or of a target is trusted by the operator, so that its checks may reach private addresses. One that
+ * went to another account is not, until the registry says so of that account.
+ */
+export function isTrusted({
+  origin,
+  accountId,
+  check,
+}: {
+  readonly origin: ServiceOrigin;
+  readonly accountId: number | null;
+  readonly check: Pick<CheckDefinition, 'trustedBy'>;
+}): boolean {
+  return origin === 'owner' && accountId !== null && check.trustedBy === accountId;
 }
 
 /** The kinds of vendor status pages that a catalogue entry can name. */
@@ -158,7 +179,7 @@ export interface Service {
   readonly origin: ServiceOrigin;
   /** The account that owns it; null for the catalogue. */
   readonly accountId: number | null;
-  /** The owner has proved control of the domain; always true for the catalogue. */
+  /** The owner has proved control of the domain, or is trusted; always true for the catalogue. */
   readonly verified: boolean;
   /** A paused service is listed but not checked. */
   readonly paused: boolean;
@@ -208,9 +229,9 @@ export function titleWithName(title: string, name: string): string {
   return title.startsWith(`${name} `) ? title : `${name}: ${title}`;
 }
 
-/** The name of a domain on badges and pages: each dot replaced by a dash (contract 4.6). */
+/** The name of a domain on badges and pages: each dot replaced by a dash (contract 4.6), as are the colons of an address. */
 export function dashDomain(domain: string): string {
-  return domain.replaceAll('.', '-');
+  return domain.replaceAll(/[.:]/g, '-');
 }
 
 /** The first of `base`, `base-2`, `base-3` and so on that is not taken. */

@@ -40,13 +40,22 @@ const IPV6_BLOCKS: readonly (readonly [name: string, block: string])[] = [
 
 /** Addresses of the metadata services of clouds, which return secrets. Some of them are public addresses. */
 const METADATA_ADDRESSES = [
+  // Amazon and most others; its containers and pods; Scaleway; Tencent; Rancher.
   '169.254.169.254',
   '169.254.170.2',
+  '169.254.170.23',
+  '169.254.42.42',
+  '169.254.0.23',
+  '169.254.169.250',
+  // Alibaba, Oracle, Azure.
   '100.100.100.200',
   '192.0.0.192',
   '168.63.129.16',
+  // Amazon, its pods, Google, Scaleway.
   'fd00:ec2::254',
+  'fd00:ec2::23',
   'fd20:ce::254',
+  'fd00:42::42',
 ];
 
 const metadata = blockListOf(
@@ -81,14 +90,18 @@ export function readAddress(text: string): Address | null {
     : { family: 6, text: address.toString() };
 }
 
-/** Whether a cloud's metadata service answers at this address. */
-export function isMetadataAddress(address: Address): boolean {
-  return contains(metadata, address);
+/** What a cloud's metadata service that answers at this address is called; null: none does. */
+export function metadataPurposeOf(address: Address): string | null {
+  if (contains(metadata, address)) return 'cloud metadata';
+  if (address.family === 4) return null;
+  const carried = carriedIpv4(address.text).some((text) => contains(metadata, { family: 4, text }));
+  return carried ? 'cloud metadata inside IPv6' : null;
 }
 
 /** The purpose of an address that is not public, in one or two words; null: the address is public. */
 export function specialPurposeOf(address: Address): string | null {
-  if (isMetadataAddress(address)) return 'cloud metadata';
+  const ofMetadata = metadataPurposeOf(address);
+  if (ofMetadata !== null) return ofMetadata;
   if (address.family === 4) {
     if (!contains(anyIpv4Block, address)) return null;
     return ipv4Blocks.find(([, list]) => contains(list, address))?.[0] ?? 'reserved';
@@ -118,6 +131,16 @@ export function embeddedIpv4(text: string): string | null {
   if (w0 === 0x2002) return dotted(w1, w2);
   if ((w4 & 0xfdff) === 0 && w5 === 0x5efe && (w0 & 0xe000) === 0x2000) return dotted(w6, w7);
   return null;
+}
+
+/**
+ * Every IPv4 address that an IPv6 address may carry: as {@link embeddedIpv4}, in Teredo (RFC 4380), and in its last 32 bits, where all
+ * other forms have it, such as a NAT64 of a private network.
+ */
+function carriedIpv4(text: string): string[] {
+  const [w0 = 0, w1 = 0, , , , , w6 = 0, w7 = 0] = ipaddr.IPv6.parse(text).parts;
+  const teredo = w0 === 0x2001 && w1 === 0 ? [dotted(w6 ^ 0xffff, w7 ^ 0xffff)] : [];
+  return [embeddedIpv4(text) ?? [], teredo, dotted(w6, w7)].flat();
 }
 
 function ipv6Words(...bytes: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** Kind `grpc`: asks a gRPC server for its health by `grpc.health.v1.Health/Check`, as load balancers do. */
+
 import type {
   ClientHttp2Session,
   ClientHttp2Stream,
@@ -8,6 +9,7 @@ import type {
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../clock.ts';
 import { type Failure, failureOf, oneLine } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
@@ -49,7 +51,7 @@ export const grpcCheck = defineKind({
     const client = clientCertificateOf(settings);
     const { clock, userAgent } = tools;
     const { target, deadline } = run;
-    const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}/`;
+    const url = `${plain ? 'http' : 'https'}://${hostInUrl(target.domain)}${port === undefined ? '' : `:${port}`}/`;
     const connected = await connect(tools, run, 'grpc', { url, protocols: ['h2'], client });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;

@@ -2,7 +2,9 @@
  * Kind `health`: requests `/api/health` and reads the status word in the body. Where there is no health endpoint, the root
  * check decides (decisions, Health check).
  */
+
 import { HOUR_MS } from '../domain/durations.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import type { ProbeMemory } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
 import { readBody } from '../outbound/read-body.ts';
@@ -32,7 +34,7 @@ export const healthCheck: CheckKind = {
     return async (run) => {
       const { target, options, deadline, startedAt } = run;
       const { check, domain, memory } = target;
-      const destination = destinationOf(check.url ?? `https://${domain}/api/health`);
+      const destination = destinationOf(check.url ?? `https://${hostInUrl(domain)}/api/health`);
       if ('problem' in destination) return invalidAddress(run, 'root', destination);
       const root = `${destination.origin}/`;
       if (!isDue(memory, startedAt)) return await probeRoot(run, root);

@@ -1,5 +1,7 @@
 /** Kind `http`: a request of the owner's choice, and assertions on the response. */
+
 import type { Failure } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { type AcceptRule, ignoresCertificate } from '../domain/service.ts';
 import { Type } from '../json-schema.ts';
 import { readBody } from '../outbound/read-body.ts';
@@ -95,7 +97,7 @@ export const httpCheck = defineKind({
     return async (run, settings) => {
       const { target, options, deadline, startedAt } = run;
       const { path = '/', plain = false, port, method = 'GET', body = null } = settings;
-      const origin = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}`;
+      const origin = `${plain ? 'http' : 'https'}://${hostInUrl(target.domain)}${port === undefined ? '' : `:${port}`}`;
       const destination = destinationOf(target.check.url ?? `${origin}${path}`);
       if ('problem' in destination) return invalidAddress(run, 'http', destination);
       const own = [...(settings.headers ?? []), ...(settings.secretHeaders ?? [])].map(splitHeader);

@@ -1,5 +1,7 @@
 /** Kind `icmp`: echo requests, by the ping of the system. */
+
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import type { AddressLoad } from '../outbound/address-guard.ts';
 import type { Deadline } from '../outbound/deadline.ts';
@@ -86,7 +88,7 @@ export const icmpCheck = defineKind({
 
     return async (run) => {
       const { target, options, deadline } = run;
-      const destination = destinationOf(`http://${target.domain}/`);
+      const destination = destinationOf(`http://${hostInUrl(target.domain)}/`);
       if ('problem' in destination) return invalidAddress(run, 'icmp', destination);
       const guard = guardOf(target, null);
       const order = { destination, guard, fresh: options.number > 0 };

@@ -1,4 +1,5 @@
 /** Kind `root`: requests the root of the domain, by HEAD where the server supports it (decisions, Root check). */
+import { hostInUrl } from '../domain/host-name.ts';
 import type { Attempt, ProbeMemory } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
 import { sendRequest, type WebRequest } from '../outbound/send-request.ts';
@@ -19,7 +20,7 @@ export const rootCheck: CheckKind = {
   settings: Type.Object(RedirectSetting),
   prepare(tools) {
     const probe = prepareRoot(tools);
-    return (run) => probe(run, run.target.check.url ?? `https://${run.target.domain}/`);
+    return (run) => probe(run, run.target.check.url ?? `https://${hostInUrl(run.target.domain)}/`);
   },
 };
 

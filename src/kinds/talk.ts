@@ -1,5 +1,7 @@
 /** Checks that talk with a server by a protocol of its own: the connection, TLS at once or later, and what the talk has found. */
+
 import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import type { Attempt } from '../domain/result.ts';
 import type { ProbedKind } from '../domain/service.ts';
 import { Type } from '../json-schema.ts';
@@ -101,7 +103,7 @@ export async function talk(tools: ProbeTools, run: Run, order: TalkOrder): Promi
   const { clock, trust, guardOf, destinationOf } = tools;
   const { target, deadline, options } = run;
   const client = clientCertificateOf(settings);
-  const url = (scheme: 'http' | 'https') => `${scheme}://${target.domain}:${port}/`;
+  const url = (scheme: 'http' | 'https') => `${scheme}://${hostInUrl(target.domain)}:${port}/`;
   const connected = await connect(tools, run, kind, {
     url: url(security === 'tls' ? 'https' : 'http'),
     protocols: [],

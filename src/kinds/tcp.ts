@@ -1,5 +1,7 @@
 /** Kind `tcp`: a connection to a port, and what the server says first. */
+
 import { failureOf } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import { converse } from '../outbound/converse.ts';
 import { timeoutFault } from '../outbound/fault.ts';
@@ -19,7 +21,7 @@ export const tcpCheck = defineKind({
     (tools) =>
     async (run, { port, banner }) => {
       const { clock } = tools;
-      const url = `http://${run.target.domain}:${port}/`;
+      const url = `http://${hostInUrl(run.target.domain)}:${port}/`;
       const connected = await connect(tools, run, 'tcp', { url, protocols: [] });
       if ('attempt' in connected) return connected.attempt;
       const { socket, phases, startedAt } = connected;

@@ -1,6 +1,8 @@
 /** Kind `tls`: a TLS handshake at any port, and how long the certificate is still valid. */
+
 import { DAY_MS } from '../domain/durations.ts';
 import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
 import {
@@ -25,7 +27,7 @@ export const tlsCheck = defineKind({
   prepare: (tools) => async (run, settings) => {
     const { port = DEFAULT_PORT, minDays = 0 } = settings;
     const client = clientCertificateOf(settings);
-    const url = `https://${run.target.domain}:${port}/`;
+    const url = `https://${hostInUrl(run.target.domain)}:${port}/`;
     const connected = await connect(tools, run, 'tls', { url, protocols: [], client });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;

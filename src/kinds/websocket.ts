@@ -1,10 +1,12 @@
 /** Kind `websocket`: the opening handshake of RFC 6455 and, if the owner expects one, the first message of the server. */
+
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { WebSocket as WebSocketClient } from 'ws';
 import type { Clock } from '../clock.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
+import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
@@ -61,7 +63,7 @@ export const websocketCheck = defineKind({
     const { path = '/', plain = false, port } = settings;
     // A fragment is not sent, and the client refuses URLs that have one.
     const [sent = ''] = path.split('#');
-    const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}${sent}`;
+    const url = `${plain ? 'http' : 'https'}://${hostInUrl(target.domain)}${port === undefined ? '' : `:${port}`}${sent}`;
     const connected = await connect(tools, run, 'websocket', {
       url,
       protocols: ['http/1.1'],

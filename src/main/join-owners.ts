@@ -16,7 +16,7 @@ import { createDeliveryCounter } from '../notify/delivery-counts.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { createOwnerDestinations, ownerPolicy } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust, ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { TRIALS_PER_MINUTE } from '../resources/services/new-service.ts';
@@ -52,7 +52,8 @@ export async function joinOwners(parts: {
     clock,
     createForbiddenAddressLog(log, clock),
   );
-  const policy = ownerPolicy(checks);
+  const policy = ownerPolicy(checks, false);
+  const trustedPolicy = ownerPolicy(checks, true);
   const trials = createCheckTrials(parts.config, clock, log);
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
   const secretKey = readSecretKey(parts.config);
@@ -100,8 +101,9 @@ export async function joinOwners(parts: {
         counter: deliveries.webhooks,
         outbound,
         policy,
+        trustedPolicy,
       });
-      const tools = { outbound, policy, mailer, clock, sharedNow, siteUrl: http.siteUrl };
+      const tools = { outbound, policy, trustedPolicy, mailer, clock, sharedNow, siteUrl: http.siteUrl };
       alerts = startAlerts(
         {
           ...{ ...parts.alerts, registry, links, operator, tools, retentionNow, log },
@@ -136,7 +138,7 @@ export async function joinOwners(parts: {
       charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
       tryCheck: trials.run,
       sendsMail: mailer !== null,
-      destinations: createOwnerDestinations(checks),
+      destinations: destinationsByTrust(checks, registry),
       bounds: {
         usual: checks,
         minIntervalMs: limits.minIntervalMs,

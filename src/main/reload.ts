@@ -14,11 +14,13 @@ export interface ReloadedParts {
   readonly role: Pick<ActiveRole, 'current'>;
   readonly owners: Pick<Owners, 'reload'> | null;
   readonly setLimits: (limits: ChangedLimits) => void;
+  /** Applies `accounts.trusted`. */
+  readonly applyTrusted: (config: Config) => Promise<void>;
   readonly log: Log;
 }
 
 /** Creates the reload, which never rejects because of a configuration: an invalid one changes nothing. */
-export function createReload({ config, reread, role, owners, setLimits, log }: ReloadedParts) {
+export function createReload({ config, reread, role, owners, setLimits, applyTrusted, log }: ReloadedParts) {
   let current = config;
   return async (): Promise<void> => {
     await role.current.reload();
@@ -29,10 +31,12 @@ export function createReload({ config, reread, role, owners, setLimits, log }: R
       const { anonymousPerMinute, authenticatedPerMinute, changesPerAccount } = next.limits;
       const limits = { anonymousPerMinute, authenticatedPerMinute, changesPerAccount };
       setLimits(limits);
+      await applyTrusted(next);
       current = {
         ...current,
         limits: { ...current.limits, ...limits },
         alerts: { ...current.alerts, operator: next.alerts.operator },
+        accounts: { ...current.accounts, trusted: next.accounts.trusted },
       };
       const waiting = changed.filter(({ reloadable }) => !reloadable).map(({ path }) => path);
       if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings need a restart');

@@ -52,10 +52,10 @@ export function createConfiguredFleet(
 ): Fleet {
   const { checks, http, limits, secrets, storage } = config;
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
-  const { allowPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
+  const { allowPrivate, trustedPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
   const prober: ProberSettings = {
     ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
-    ...{ ownersMayProbePrivate, concurrency },
+    ...{ ownersMayProbePrivate, trustedPrivate, concurrency },
     ...{ connectionsPerAddress: limits.connectionsPerAddress, addressLoad: shareAddressLoad() },
     checksKey: findChecksKey(storage.dataDir, secrets),
   };

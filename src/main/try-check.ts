@@ -19,7 +19,7 @@ export function createCheckTrials(
   clock: Clock,
   log: Log,
 ) {
-  const { allowPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
+  const { allowPrivate, trustedPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
   const limited = createConcurrencyLimiter(MAX_RUNNING);
   const slots = Array.from({ length: MAX_RUNNING }, (_, slot) => slot);
   const stopped = new AbortController();
@@ -28,7 +28,7 @@ export function createCheckTrials(
     createProber(
       {
         ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
-        ...{ ownersMayProbePrivate, concurrency: MAX_RUNNING },
+        ...{ ownersMayProbePrivate, trustedPrivate, concurrency: MAX_RUNNING },
         connectionsPerAddress: limits.connectionsPerAddress,
         checksKey: findChecksKey(storage.dataDir, secrets),
       },

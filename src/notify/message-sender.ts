@@ -68,7 +68,8 @@ export function startMessageSender(options: MessageSenderOptions) {
     const triedAt = clock.now();
     if (kinds[due.channel.kind]?.paceMs !== undefined) begunAt.set(due.channelId, clock.monotonic());
     const message = asOfNow(due.message, isDown);
-    const result = await sendOnce(kinds[due.channel.kind], tools, { ...due, message }, signal);
+    const rules = due.isTrusted === true ? asTrusted(tools) : tools;
+    const result = await sendOnce(kinds[due.channel.kind], rules, { ...due, message }, signal);
     if (result === null) return null;
     const now = clock.now();
     const settled = { id, wasDueAt, triedAt, at: now, deliveredAt: null, dueAt: null };
@@ -140,6 +141,11 @@ export function startMessageSender(options: MessageSenderOptions) {
       cancelWake();
     },
   };
+}
+
+/** The tools for a channel of a trusted account or of the operator. */
+export function asTrusted({ trustedPolicy, ...tools }: ChannelTools): ChannelTools {
+  return trustedPolicy === undefined ? tools : { ...tools, policy: trustedPolicy };
 }
 
 /** Makes one attempt, which ends after 30 s. Does not reject. Null: it was aborted because the program ends. */

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { ChannelKindParts, ChannelTools } from './channels/channel-kind.ts';
-import { sendOnce } from './message-sender.ts';
+import { asTrusted, sendOnce } from './message-sender.ts';
 
 /** Options of the sender. */
 export interface OperatorSenderOptions {
@@ -111,7 +111,8 @@ export function startOperatorSender(options: OperatorSenderOptions) {
     const { name, kind } = channel;
     const { message, addedAt } = first;
     const key = `msg_${message.thread}-${message.type}-${name}`;
-    const result = await sendOnce(kinds[kind], tools, { message, key, channel, reference }, end.signal);
+    const sending = { message, key, channel, reference };
+    const result = await sendOnce(kinds[kind], asTrusted(tools), sending, end.signal);
     // Another process may have become the monitor meanwhile.
     if (result === null || told === null) return;
     if (result.outcome === 'failed' && clock.now() - addedAt <= DAY_MS) {

@@ -21,6 +21,8 @@ interface WebhookSenderOptions {
   readonly outbound: Pick<Outbound, 'request'>;
   /** Addresses that webhooks may have. */
   readonly policy: AddressPolicy;
+  /** The same for those of trusted accounts. Absent: as for all others. */
+  readonly trustedPolicy?: AddressPolicy;
   /** The time by which the age of settled deliveries counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
   readonly counter: Pick<DeliveryCounter, 'note' | 'drop'>;
@@ -39,7 +41,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions) {
   const { registry, outbound, policy, retentionNow, counter, clock, random, log, isOurs } = options;
-  const { sharedNow = () => clock.now() } = options;
+  const { sharedNow = () => clock.now(), trustedPolicy = policy } = options;
 
   const deliver = async (delivery: DueDelivery, signal: AbortSignal): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
@@ -56,7 +58,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
         body,
         timeoutMs: TIMEOUT_MS,
         maxBodyBytes: MAX_RESPONSE_BYTES,
-        policy,
+        policy: delivery.isTrusted === true ? trustedPolicy : policy,
         signal,
       });
       if (response.status >= 200 && response.status < 300)

@@ -8,7 +8,7 @@ import type { AddressRefusal } from '../domain/failure.ts';
 import {
   blockListOf,
   contains,
-  isMetadataAddress,
+  metadataPurposeOf,
   readAddress,
   specialPurposeOf,
 } from '../domain/special-address.ts';
@@ -17,8 +17,8 @@ import {
 export interface AddressPolicy {
   /** CIDR blocks of private addresses that are allowed, on any port (operating, `checks.allowPrivate`). */
   readonly allowPrivate: readonly string[];
-  /** Ports that may be dialled at public addresses. */
-  readonly ports: readonly number[];
+  /** Ports that may be dialled at public addresses; null: any. */
+  readonly ports: readonly number[] | null;
 }
 
 /** Counts the connections of an account. */
@@ -36,8 +36,7 @@ export interface AddressGuard {
   /**
    * Returns null if the address may be dialled, otherwise the reason. `address` is a literal; anything else is refused.
    * `port` null: the protocol has no ports.
-   * A cloud's metadata address is allowed only if a block of `allowPrivate` contains just this address (`/32` or
-   * `/128`).
+   * The address of a cloud's metadata service is never allowed.
    */
   judge(address: string, port: number | null): AddressRefusal | null;
   /** Bounds the connections to addresses that may be dialled; absent: they have none. */
@@ -55,15 +54,14 @@ export const openGuard: AddressGuard = {
 /** Creates a guard. Throws if a block of `allowPrivate` is invalid. */
 export function createAddressGuard(policy: AddressPolicy): AddressGuard {
   const allowed = blockListOf(policy.allowPrivate);
-  const alone = blockListOf(policy.allowPrivate.filter((block) => /\/(?:32|128)$/.test(block)));
-  const ports = new Set(policy.ports);
+  const ports = policy.ports === null ? null : new Set(policy.ports);
   const cached = new BoundedMap<string, AddressKind>(MAX_CACHED_ADDRESSES);
   return {
     judge(address, port) {
-      const kind = getOrInsert(cached, address, () => kindOf(address, allowed, alone));
+      const kind = getOrInsert(cached, address, () => kindOf(address, allowed));
       if (kind.allowedPrivate) return null;
       if (kind.refusal !== null) return kind.refusal;
-      return port === null || ports.has(port) ? null : { code: 'port_forbidden', port };
+      return port === null || ports === null || ports.has(port) ? null : { code: 'port_forbidden', port };
     },
   };
 }
@@ -73,11 +71,11 @@ interface AddressKind {
   readonly refusal: AddressRefusal | null;
 }
 
-function kindOf(text: string, allowed: BlockList, alone: BlockList): AddressKind {
+function kindOf(text: string, allowed: BlockList): AddressKind {
   const address = readAddress(text);
   if (address === null) return { allowedPrivate: false, refusal: { code: 'address_invalid', address: text } };
-  const blocks = isMetadataAddress(address) ? alone : allowed;
-  if (contains(blocks, address)) return { allowedPrivate: true, refusal: null };
+  if (metadataPurposeOf(address) === null && contains(allowed, address))
+    return { allowedPrivate: true, refusal: null };
   const purpose = specialPurposeOf(address);
   return {
     allowedPrivate: false,

@@ -1,7 +1,8 @@
 /** The rules for what owners name: addresses of webhooks, channels and checks. */
 import { isIP } from 'node:net';
-import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
+import type { AllowedDestinations, DestinationsOf } from '../domain/allowed-destinations.ts';
 import { isPrivateName } from '../domain/host-name.ts';
+import { blocksOfRanges } from '../domain/private-ranges.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { readDestination } from './destination.ts';
 
@@ -10,23 +11,43 @@ export interface OwnerReach {
   readonly ports: readonly number[];
   readonly allowPrivate: readonly string[];
   readonly ownersMayProbePrivate: boolean;
+  /** Names of ranges or CIDR blocks; absent: trusted accounts reach no private address either. */
+  readonly trustedPrivate?: readonly string[];
 }
 
-/** What is dialled for owners: never private addresses, except in tests (operating, `checks.ownersMayProbePrivate`). */
-export function ownerPolicy({ ports, allowPrivate, ownersMayProbePrivate }: OwnerReach): AddressPolicy {
-  return { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
+/**
+ * What is dialled for an owner: private addresses only for a trusted account (`checks.trustedPrivate`), on any port, and in tests
+ * (operating, `checks.ownersMayProbePrivate`).
+ */
+export function ownerPolicy(reach: OwnerReach, isTrusted: boolean): AddressPolicy {
+  const { ports, allowPrivate, ownersMayProbePrivate, trustedPrivate = [] } = reach;
+  const ofTests = ownersMayProbePrivate ? allowPrivate : [];
+  return isTrusted
+    ? { allowPrivate: [...blocksOfRanges(trustedPrivate), ...ofTests], ports: null }
+    : { allowPrivate: ofTests, ports };
+}
+
+/** Creates the rules of accounts, by whether they are trusted at that moment. Throws if a block of addresses is invalid. */
+export function destinationsByTrust(
+  reach: OwnerReach,
+  { isTrusted }: { readonly isTrusted: (accountId: number) => Promise<boolean> },
+): DestinationsOf {
+  const trusted = createOwnerDestinations(reach, true);
+  const others = createOwnerDestinations(reach);
+  return async (accountId) => ((await isTrusted(accountId)) ? trusted : others);
 }
 
 /**
  * Creates the rules, by which an address that {@link ownerPolicy} never lets through is refused as soon as it is entered. Throws if
- * a block of `allowPrivate` is invalid.
+ * a block of addresses is invalid.
  */
-export function createOwnerDestinations(reach: OwnerReach): AllowedDestinations {
-  const policy = ownerPolicy(reach);
+export function createOwnerDestinations(reach: OwnerReach, isTrusted = false): AllowedDestinations {
+  const policy = ownerPolicy(reach, isTrusted);
   const guard = createAddressGuard(policy);
   return {
     // Private addresses, which tests allow, may have any port.
-    ports: reach.ownersMayProbePrivate ? null : reach.ports,
+    ports: isTrusted || reach.ownersMayProbePrivate ? null : reach.ports,
+    anyHost: isTrusted,
     refuseHost(text) {
       // Decimal, octal, hexadecimal and shortened forms become the address that would be dialled.
       const reading = readDestination(`http://${isIP(text) === 6 ? `[${text}]` : text}/`);

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { CheckTarget, RunAttempt } from '../domain/check-target.ts';
 import { openCredential } from '../domain/credential-seal.ts';
 import type { Attempt } from '../domain/result.ts';
-import { type CheckKind, PROBED_KINDS } from '../domain/service.ts';
+import { type CheckKind, isTrusted, PROBED_KINDS } from '../domain/service.ts';
 import type { ProbeTools, Run } from '../kinds/check-kind.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import { type AddressGuard, type AddressLoad, createAddressGuard } from '../outbound/address-guard.ts';
@@ -12,6 +12,7 @@ import { createTrustStore } from '../outbound/connection.ts';
 import { startDeadline } from '../outbound/deadline.ts';
 import { createDestinationCache } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
+import { type OwnerReach, ownerPolicy } from '../outbound/owner-destinations.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { createAbortSwitch } from './abort-switch.ts';
@@ -24,6 +25,8 @@ export interface ProberSettings {
   readonly siteUrl: string;
   /** `checks.allowPrivate`: CIDR blocks. */
   readonly allowPrivate: readonly string[];
+  /** `checks.trustedPrivate`: ranges that checks of trusted accounts reach; absent: none. */
+  readonly trustedPrivate?: readonly string[];
   /** `checks.ports`. */
   readonly ports: readonly number[];
   /** `checks.nameservers`: `ip` or `ip:port`; empty: the system's. */
@@ -111,33 +114,31 @@ export function createProber(
 /**
  * Creates the guards of services, by the port of the first request (operating, `checks.allowPrivate` and
  * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url` or the settings of the
- * check. Services of owners may use neither, but `ownersMayProbePrivate` allows the blocks, and a kind may have an open port.
+ * check. Services of owners may use neither, but `ownersMayProbePrivate` allows the blocks, and a kind may have an open port; those of
+ * trusted accounts may use the blocks of `checks.trustedPrivate`, and any port.
  * Their connections count for their account and address by `loadOf`; absent: they have no bound. Throws if a block is invalid.
  */
-export function createTargetGuards(
-  {
-    allowPrivate,
-    ports,
-    ownersMayProbePrivate,
-  }: Pick<ProberSettings, 'allowPrivate' | 'ports' | 'ownersMayProbePrivate'>,
-  loadOf?: (accountId: number | null) => AddressLoad,
-) {
-  const ofOwners = ownersMayProbePrivate ? allowPrivate : [];
-  const owners = createAddressGuard({ allowPrivate: ofOwners, ports });
+export function createTargetGuards(reach: OwnerReach, loadOf?: (accountId: number | null) => AddressLoad) {
+  const { allowPrivate, ports } = reach;
+  const policy = ownerPolicy(reach, false);
+  const owners = createAddressGuard(policy);
+  const trusted = createAddressGuard(ownerPolicy(reach, true));
   const catalogue = createAddressGuard({ allowPrivate, ports });
   const byPort = new Map<number, AddressGuard>();
   const openPorts = new Map(
     Object.values(CHECK_KINDS).flatMap(({ openPort }) =>
       openPort === undefined
         ? []
-        : [[openPort, createAddressGuard({ allowPrivate: ofOwners, ports: [...ports, openPort] })]],
+        : [[openPort, createAddressGuard({ ...policy, ports: [...ports, openPort] })]],
     ),
   );
   type Guarded = Pick<CheckTarget, 'origin' | 'accountId' | 'check'>;
-  return ({ origin, accountId, check }: Guarded, port: number | null): AddressGuard => {
+  return (target: Guarded, port: number | null): AddressGuard => {
+    const { origin, accountId, check } = target;
     if (origin === 'owner') {
       const isOpen = check.kind !== 'heartbeat' && CHECK_KINDS[check.kind].openPort === port;
-      const guard = (isOpen && port !== null ? openPorts.get(port) : undefined) ?? owners;
+      const usual = (isOpen && port !== null ? openPorts.get(port) : undefined) ?? owners;
+      const guard = isTrusted(target) ? trusted : usual;
       return loadOf === undefined ? guard : { judge: guard.judge, load: loadOf(accountId) };
     }
     if (port === null || (check.url === null && check.settings === undefined) || ports.includes(port))

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
+import { publicOnly } from '../support/destinations.ts';
 
 /** An empty registry with the account of ada. */
 async function start(t: Test) {
@@ -29,7 +29,7 @@ async function start(t: Test) {
       resolved.push(domain);
       return ['192.0.2.1'];
     },
-    destinations: PUBLIC_ONLY,
+    destinations: publicOnly,
     bounds: { usual, minIntervalMs: 30_000, regions: () => [] },
     kinds: TEST_KINDS,
     now: () => 1,

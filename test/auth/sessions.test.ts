@@ -15,7 +15,7 @@ function world() {
     registry: {
       async createSession(session) {
         stored.set(hex(session.sha256), { ...session, accountId: 1 });
-        return { id: 1, name: 'acme', createdAt: 0 };
+        return { id: 1, name: 'acme', createdAt: 0, trustedAt: null, trustedBy: null };
       },
       async findSession(sha256, now) {
         const found = stored.get(hex(sha256));

@@ -577,3 +577,39 @@ t.test('it links people to accounts and merges accounts, after a plan', async (t
     [2, 2, 3],
   );
 });
+
+t.test('it trusts an account and ends that, and says who gave it', async (t) => {
+  const { run } = await setUp(t);
+  for (const account of ['home', '1', 'other'])
+    await run('keys', 'create', '--account', account, '--name', 'k');
+  const add = (host: string, account: string) => run('services', 'add', host, '--account', account);
+  t.match(await add('192.168.1.5', 'home'), { status: 1, stderr: /must not be an IP address/ });
+  t.match(await run('accounts', 'trust', '1'), {
+    status: 1,
+    stderr: /number of "home" and the name of number 2/,
+  });
+  t.match(await run('accounts', 'trust', 'nobody'), { status: 1, stderr: /no account nobody/ });
+  t.match(await run('accounts', 'trust', 'home'), {
+    status: 0,
+    stderr: /"home" \(number 1\) is trusted: it needs no proof/,
+  });
+  const list = async () => JSON.parse((await run('accounts', 'list', '--json')).stdout);
+  t.match(await list(), [
+    { account: 'home', trusted: { since: /^2\d{3}-/, by: /^command:./ } },
+    { trusted: null },
+    { trusted: null },
+  ]);
+  t.match((await run('accounts', 'list')).stdout, /since 2\d{3}-\d\d-\d\d by command of /);
+  for (const [host, slug] of [
+    ['192.168.1.5', '192-168-1-5'],
+    ['nas', 'nas'],
+    ['grafana.internal.', 'grafana-internal'],
+    ['[FD00::5]', 'fd00--5'],
+  ] as const)
+    t.match(await add(host, 'home'), { status: 0, stdout: `${slug}\n` }, host);
+  for (const host of ['127.0.0.1', '0x7f.1', '::1', '169.254.169.254', '[::ffff:a9fe:a9fe]', '0.0.0.0'])
+    t.match(await add(host, 'home'), { status: 1, stderr: /which is not public/ }, host);
+  t.match(await add('192.168.1.5', 'other'), { status: 1, stderr: /must not be an IP address/ });
+  t.match(JSON.parse((await run('accounts', 'trust', 'home', '--off', '--json')).stdout), { trusted: null });
+  t.match(await add('10.0.0.1', 'home'), { status: 1, stderr: /must not be an IP address/ });
+});

@@ -78,6 +78,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   no_key: [{ id: 7 }, 'There is no key 7.'],
   same_account: [{}, 'An account cannot be merged into itself.'],
+  merge_untrusted: [
+    { from: 'ada', into: 'home' },
+    'The account "home" is trusted and "ada" is not: trust it first with "upbeat accounts trust", or end the trust.',
+  ],
   no_person: [{ id: 7 }, 'There is no person 7.'],
   no_member: [{ id: 7 }, 'The account has no member 7.'],
   no_invitation: [

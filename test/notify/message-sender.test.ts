@@ -8,6 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import type { ChannelKindParts, Sending, SendResult } from '../../src/notify/channels/channel-kind.ts';
 import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startMessageSender } from '../../src/notify/message-sender.ts';
+import type { AddressPolicy } from '../../src/outbound/address-guard.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -36,12 +37,14 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
   const heard: { readonly to: string; readonly what: string; readonly at: number; readonly id: string }[] =
     [];
   const down = new Set<number>();
+  const policies: AddressPolicy[] = [];
   const world = { receive: (() => ({ outcome: 'delivered' })) as Receive, isOurs: true, down };
   const kind: ChannelKindParts = {
     settings: Type.Object({}),
     describe: () => '',
     ...parts,
-    async send(_, sending) {
+    async send({ policy }, sending) {
+      policies.push(policy);
       const { message, channel, id } = sending;
       heard.push({ to: channel.name, what: `${message.thread} ${message.type}`, at: clock.now() - NOW, id });
       return await world.receive(sending);
@@ -53,6 +56,7 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
   const tools = {
     outbound: { request: () => Promise.reject(new Error('the kind of the test requests nothing')) },
     policy: { allowPrivate: [], ports: [] },
+    trustedPolicy: { allowPrivate: ['10.0.0.0/8'], ports: null },
     mailer: null,
     clock,
     siteUrl: 'https://upbeat.example',
@@ -71,7 +75,7 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
     await registry.close();
   });
   return {
-    ...{ registry, clock, heard, world, accountId, ops, mail },
+    ...{ registry, clock, heard, world, accountId, ops, mail, policies },
     async add(channelId: number, ...messages: readonly AlertMessage[]) {
       await registry.commitAlerts({
         ...{ position: 0, states: [], acknowledgements: [], now: clock.now() },
@@ -99,6 +103,19 @@ t.test('it keeps the pace of a kind, and holds up no other channel', async (t) =
   t.same(times('mail'), times('ops').slice(0, 1));
   const gaps = times('ops').flatMap((at, index, all) => (index === 0 ? [] : [at - (all[index - 1] ?? 0)]));
   t.same(gaps, [400, 400, 400], 'it does not wait for the next look either');
+});
+
+t.test('it reaches private addresses for a trusted account, as long as it is one', async (t) => {
+  const { add, ops, clock, registry, accountId, policies } = await start(t);
+  for (const by of [null, 'setting', null] as const) {
+    await registry.trustAccount(accountId, by, NOW);
+    await add(ops.id, messageOf(`trusted by ${by}`));
+    await clock.advance(2 * SECOND);
+  }
+  t.same(
+    policies.map(({ allowPrivate }) => allowPrivate),
+    [[], ['10.0.0.0/8'], []],
+  );
 });
 
 const beganAndEnded = (thread: string) => [messageOf(thread), messageOf(thread, { type: 'recovery' })];

@@ -65,6 +65,7 @@ async function start(
     registry: { ...registry, ...others },
     outbound,
     policy: { allowPrivate, ports: [80, 443] },
+    trustedPolicy: { allowPrivate: ['127.0.0.0/8'], ports: null },
     retentionNow: async () => clock.now(),
     counter,
     clock,
@@ -90,6 +91,7 @@ async function start(
     clock,
     secret,
     delivery,
+    trust: (by: 'setting' | null) => registry.trustAccount(accountId, by, NOW),
     async send(body = '{"type":"test"}') {
       await registry.addDelivery(accountId, webhook.id, {
         message: createMessageId(),
@@ -216,6 +218,13 @@ t.test('it looks into no private network for an owner', async (t) => {
     deliveredAt: null,
   });
   t.equal(world.heard.length, 0);
+  await world.trust('setting');
+  await world.send();
+  t.match(await world.pass(1_000, 1), { problem: null, deliveredAt: Number }, 'a trusted account');
+  await world.trust(null);
+  await world.send();
+  t.match(await world.pass(1_000, 1), { deliveredAt: null }, 'one that was trusted');
+  t.ok(world.heard.length <= 2, 'the delivery that waited and the new one');
 });
 
 t.test('it leaves deliveries to the process that is the monitor', async (t) => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { describeCause } from '../../src/domain/failure.ts';
+import { PRIVATE_RANGES } from '../../src/domain/private-ranges.ts';
 import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
 import { readDestination } from '../../src/outbound/destination.ts';
+import { ownerPolicy } from '../../src/outbound/owner-destinations.ts';
+import { USUAL_REACH } from '../support/destinations.ts';
 
 /** Why the guard refuses an address, in English; null: it does not. */
 const judge = (guard: AddressGuard, address: string, port: number) => {
@@ -37,69 +40,106 @@ t.test('it accepts public addresses on the allowed ports alone', async (t) => {
   }
 });
 
-t.test('it refuses every address that is not public', async (t) => {
-  const refused: readonly (readonly [string, string])[] = [
-    ['0.0.0.0', 'this network'],
-    ['0.1.2.3', 'this network'],
-    ['10.0.0.1', 'private'],
-    ['10.255.255.255', 'private'],
-    ['100.64.0.1', 'shared by carriers'],
-    ['100.127.255.255', 'shared by carriers'],
-    ['100.100.100.200', 'cloud metadata'],
-    ['127.0.0.1', 'loopback'],
-    ['127.255.255.254', 'loopback'],
-    ['168.63.129.16', 'cloud metadata'],
-    ['169.254.0.1', 'link-local'],
-    ['169.254.169.254', 'cloud metadata'],
-    ['169.254.170.2', 'cloud metadata'],
-    ['172.16.0.1', 'private'],
-    ['172.31.255.255', 'private'],
-    ['192.0.0.1', 'protocol assignments'],
-    ['192.0.0.192', 'cloud metadata'],
-    ['192.0.2.1', 'documentation'],
-    ['192.88.99.1', '6to4 relay'],
-    ['192.168.1.1', 'private'],
-    ['198.18.0.1', 'benchmarks'],
-    ['198.19.255.255', 'benchmarks'],
-    ['198.51.100.1', 'documentation'],
-    ['203.0.113.1', 'documentation'],
-    ['224.0.0.1', 'multicast'],
-    ['239.255.255.255', 'multicast'],
-    ['240.0.0.1', 'reserved'],
-    ['255.255.255.255', 'reserved'],
-    ['::', 'reserved'],
-    ['::1', 'loopback'],
-    ['fe80::1', 'link-local'],
-    ['fc00::1', 'private'],
-    ['fd00:ec2::254', 'cloud metadata'],
-    ['fd12:3456::1', 'private'],
-    ['fec0::1', 'reserved'],
-    ['ff02::1', 'multicast'],
-    ['100::1', 'reserved'],
-    ['2001:db8::1', 'documentation'],
-    ['3fff::1', 'documentation'],
-    ['2001::1', 'Teredo'],
-    ['2001:10::1', 'protocol assignments'],
-    ['5f00::1', 'reserved'],
-    // IPv4 in the forms of IPv6: mapped, compatible, translated, NAT64 both ways, 6to4, Teredo, ISATAP.
-    ['::ffff:127.0.0.1', 'loopback'],
-    ['::ffff:a9fe:a9fe', 'cloud metadata'],
-    ['::127.0.0.1', 'reserved'],
-    ['::8.8.8.8', 'reserved'],
-    ['::ffff:0:127.0.0.1', 'reserved'],
-    ['64:ff9b::10.0.0.1', 'private inside IPv6'],
-    ['64:ff9b::a9fe:a9fe', 'cloud metadata inside IPv6'],
-    ['64:ff9b:1::808:808', 'reserved'],
-    ['2002:7f00:1::', 'loopback inside IPv6'],
-    ['2002:c0a8:101::1', 'private inside IPv6'],
-    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', 'Teredo'],
-    ['2606:4700::5efe:10.0.0.1', 'private inside IPv6'],
-    ['2606:4700::200:5efe:a00:1', 'private inside IPv6'],
-  ];
-  for (const [address, why] of refused) {
-    t.equal(judge(strict, address, 443), `${address} is not public (${why})`);
-  }
-});
+const PRIVATE = ['private', 'shared', 'unique-local'];
+/** Guards of trusted accounts, by default and with every range that the operator can add. */
+const trusted = createAddressGuard(ownerPolicy({ ...USUAL_REACH, trustedPrivate: PRIVATE }, true));
+const widest = createAddressGuard(
+  ownerPolicy({ ...USUAL_REACH, trustedPrivate: Object.keys(PRIVATE_RANGES) }, true),
+);
+/** One whose operator has opened everything. */
+const open = createAddressGuard({ allowPrivate: ['0.0.0.0/0', '::/0'], ports: null });
+
+t.test(
+  'it refuses every address that is not public, but to trusted accounts what the operator opens',
+  async (t) => {
+    /** `reach`: who reaches it, trusted accounts by default, with all ranges, or nobody however much is open. */
+    const refused: readonly (readonly [
+      address: string,
+      why: string,
+      reach?: 'trusted' | 'widest' | 'nobody',
+    ])[] = [
+      ['0.0.0.0', 'this network'],
+      ['0.1.2.3', 'this network'],
+      ['10.0.0.1', 'private', 'trusted'],
+      ['10.255.255.255', 'private', 'trusted'],
+      ['100.64.0.1', 'shared by carriers', 'trusted'],
+      ['100.127.255.255', 'shared by carriers', 'trusted'],
+      ['100.100.100.200', 'cloud metadata', 'nobody'],
+      ['127.0.0.1', 'loopback', 'widest'],
+      ['127.255.255.254', 'loopback', 'widest'],
+      ['168.63.129.16', 'cloud metadata', 'nobody'],
+      ['169.254.0.1', 'link-local', 'widest'],
+      ['169.254.169.254', 'cloud metadata', 'nobody'],
+      ['169.254.170.2', 'cloud metadata', 'nobody'],
+      ['172.16.0.1', 'private', 'trusted'],
+      ['172.31.255.255', 'private', 'trusted'],
+      ['192.0.0.1', 'protocol assignments'],
+      ['192.0.0.192', 'cloud metadata', 'nobody'],
+      ['192.0.2.1', 'documentation'],
+      ['192.88.99.1', '6to4 relay'],
+      ['192.168.1.1', 'private', 'trusted'],
+      ['198.18.0.1', 'benchmarks'],
+      ['198.19.255.255', 'benchmarks'],
+      ['198.51.100.1', 'documentation'],
+      ['203.0.113.1', 'documentation'],
+      ['224.0.0.1', 'multicast'],
+      ['239.255.255.255', 'multicast'],
+      ['240.0.0.1', 'reserved'],
+      ['255.255.255.255', 'reserved'],
+      ['::', 'reserved'],
+      ['::1', 'loopback', 'widest'],
+      ['fe80::1', 'link-local', 'widest'],
+      ['fc00::1', 'private', 'trusted'],
+      ['fd00:ec2::254', 'cloud metadata', 'nobody'],
+      ['fd12:3456::1', 'private', 'trusted'],
+      ['fec0::1', 'reserved'],
+      ['ff02::1', 'multicast'],
+      ['100::1', 'reserved'],
+      ['2001:db8::1', 'documentation'],
+      ['3fff::1', 'documentation'],
+      ['2001::1', 'Teredo'],
+      ['2001:10::1', 'protocol assignments'],
+      ['5f00::1', 'reserved'],
+      // IPv4 in the forms of IPv6: mapped, compatible, translated, NAT64 both ways, 6to4, Teredo, ISATAP.
+      ['::ffff:127.0.0.1', 'loopback', 'widest'],
+      ['::ffff:a9fe:a9fe', 'cloud metadata', 'nobody'],
+      ['::127.0.0.1', 'reserved'],
+      ['::8.8.8.8', 'reserved'],
+      ['::ffff:0:127.0.0.1', 'reserved'],
+      ['64:ff9b::10.0.0.1', 'private inside IPv6'],
+      ['64:ff9b::a9fe:a9fe', 'cloud metadata inside IPv6', 'nobody'],
+      ['64:ff9b:1::808:808', 'reserved'],
+      ['2002:7f00:1::', 'loopback inside IPv6'],
+      ['2002:c0a8:101::1', 'private inside IPv6'],
+      ['2001:0:4136:e378:8000:63bf:3fff:fdd2', 'Teredo'],
+      ['2606:4700::5efe:10.0.0.1', 'private inside IPv6'],
+      ['2606:4700::200:5efe:a00:1', 'private inside IPv6'],
+      ['::ffff:192.168.1.1', 'private', 'trusted'],
+      ['::ffff:a00:1', 'private', 'trusted'],
+      ['fd00:ec2::23', 'cloud metadata', 'nobody'],
+      ['169.254.170.23', 'cloud metadata', 'nobody'],
+      ['64:ff9b:1::a9fe:a9fe', 'cloud metadata inside IPv6', 'nobody'],
+      ['fd64::a9fe:a9fe', 'cloud metadata inside IPv6', 'nobody'],
+      ['fe80::a9fe:a9fe', 'cloud metadata inside IPv6', 'nobody'],
+      ['::a9fe:a9fe', 'cloud metadata inside IPv6', 'nobody'],
+      ['2002:a9fe:a9fe::1', 'cloud metadata inside IPv6', 'nobody'],
+      ['2001:0:4136:e378:8000:63bf:5601:5601', 'cloud metadata inside IPv6', 'nobody'],
+    ];
+    for (const [address, why, reach] of refused) {
+      const refusal = `${address} is not public (${why})`;
+      t.equal(judge(strict, address, 443), refusal);
+      t.equal(judge(trusted, address, 5000), reach === 'trusted' ? null : refusal, `trusted: ${address}`);
+      const isWide = reach === 'trusted' || reach === 'widest';
+      t.equal(judge(widest, address, 5000), isWide ? null : refusal, `trusted, all ranges: ${address}`);
+      t.equal(
+        judge(open, address, 443),
+        reach === 'nobody' ? refusal : null,
+        `everything is open: ${address}`,
+      );
+    }
+    t.equal(judge(trusted, '1.1.1.1', 5000), null, 'any port of a public address');
+  },
+);
 
 t.test('it dials literals only', async (t) => {
   for (const text of [
@@ -129,13 +169,15 @@ t.test('it accepts the blocks of allowPrivate on any port, in every form of the 
   t.match(judge(guard, '1.1.1.1', 9001), 'port');
 });
 
-t.test('it opens a metadata address only where a block names it alone', async (t) => {
-  const wide = createAddressGuard({ allowPrivate: ['169.254.0.0/16', 'fd00::/8'], ports: [] });
-  t.match(judge(wide, '169.254.169.254', 80), 'cloud metadata');
-  t.match(judge(wide, 'fd00:ec2::254', 80), 'cloud metadata');
-  t.equal(judge(wide, '169.254.1.1', 80), null);
-  const alone = createAddressGuard({ allowPrivate: ['169.254.169.254/32'], ports: [] });
-  t.equal(judge(alone, '169.254.169.254', 80), null);
+t.test('it opens the address of a metadata service to nobody', async (t) => {
+  const policies = [['169.254.0.0/16', 'fd00::/8'], ['169.254.169.254/32'], ['fd00:ec2::254/128']];
+  for (const allowPrivate of policies) {
+    const guard = createAddressGuard({ allowPrivate, ports: null });
+    for (const address of ['169.254.169.254', 'fd00:ec2::254'])
+      t.match(judge(guard, address, 80), 'cloud metadata', `${allowPrivate}: ${address}`);
+  }
+  const linkLocal = createAddressGuard({ allowPrivate: ['169.254.0.0/16'], ports: [] });
+  t.equal(judge(linkLocal, '169.254.1.1', 80), null);
 });
 
 t.test('it forgets old judgements without changing them', async (t) => {

@@ -58,8 +58,8 @@ t.test('it accepts private blocks where owners may have them, and names that may
   t.equal(destinations.refuseHost('127.0.0.1'), null);
   t.equal(destinations.refuseHost('localhost'), null);
   t.match(destinations.refuseHost('10.0.0.1'), { code: 'not_public' });
-  t.strictSame(ownerPolicy(checks).allowPrivate, ['127.0.0.0/8']);
+  t.strictSame(ownerPolicy(checks, false).allowPrivate, ['127.0.0.0/8']);
   const ofOperator = { ...checks, ownersMayProbePrivate: false };
   t.match(createOwnerDestinations(ofOperator).refuseHost('127.0.0.1'), { code: 'not_public' });
-  t.strictSame(ownerPolicy(ofOperator).allowPrivate, [], 'the blocks are for the catalogue alone');
+  t.strictSame(ownerPolicy(ofOperator, false).allowPrivate, [], 'the blocks are for the catalogue alone');
 });

@@ -50,3 +50,26 @@ t.test('it opens the private blocks to owners where the operator says so, and no
   });
   t.same(owner.judge('1.1.1.1', 8443), { code: 'port_forbidden', port: 8443 });
 });
+
+t.test(
+  'it opens private addresses and every port to services of a trusted account, while it owns them',
+  async (t) => {
+    const guards = createTargetGuards({ ...settings, trustedPrivate: ['private', 'fd00:1::/32'] });
+    const owned = (accountId: number | null, trustedBy?: number) => ({
+      ...target('owner', null),
+      accountId,
+      check: { ...DEFAULT_CHECK, ...(trustedBy === undefined ? {} : { trustedBy }) },
+    });
+    const own = guards(owned(7, 7), 5000);
+    for (const address of ['192.168.1.5', '10.9.0.1', 'fd00:1::5', '1.1.1.1'])
+      t.equal(own.judge(address, 5000), null, address);
+    for (const address of ['127.0.0.1', '100.64.0.1', 'fd00:2::5', '169.254.169.254'])
+      t.match(own.judge(address, 443), { code: 'address_not_public' }, address);
+    // It went to another account, its account is not known here, or it is one of the catalogue.
+    const others = [owned(8, 7), owned(null, 7), owned(7), { ...owned(7, 7), origin: 'catalogue' as const }];
+    for (const one of others) {
+      t.match(guards(one, 5000).judge('192.168.1.5', 443), { code: 'address_not_public' });
+      t.match(guards(one, null).judge('1.1.1.1', 5000), { code: 'port_forbidden' });
+    }
+  },
+);

@@ -43,7 +43,7 @@ const context = {
   resolve: untouched,
   charge: untouched,
   tryCheck: untouched,
-  destinations: ANY_DESTINATION,
+  destinations: async () => ANY_DESTINATION,
   bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => [] },
   now: () => 0,
   findService: () => null,

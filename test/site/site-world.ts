@@ -25,6 +25,7 @@ import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
+import { destinationsByTrust } from '../../src/outbound/owner-destinations.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ChannelKinds } from '../../src/resources/channels/channel-document.ts';
 import { TRIALS_PER_MINUTE } from '../../src/resources/services/new-service.ts';
@@ -42,7 +43,7 @@ import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
+import { USUAL_REACH } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
@@ -208,6 +209,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const metrics = createMetrics();
   const filled = await openFilledRegistry(options.startAt ?? NOW);
   const stored = filled.registry;
+  const destinations = destinationsByTrust(USUAL_REACH, stored);
   await filled.addServices(services);
   const vendorStatuses = new Map<number, ServiceVendorStatus>();
   const listeners = new Set<(transition: Transition) => void>();
@@ -353,7 +355,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         now: clock.now,
         log: silentLog,
       }),
-      destinations: { ...PUBLIC_ONLY, ports: null },
+      destinations: async (accountId) => ({ ...(await destinations(accountId)), ports: null }),
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       kinds: options.kinds ?? TEST_KINDS,
       sendsMail: true,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
-import { NOON } from './registry-fixtures.ts';
+import { NOON, UNTRUSTED } from './registry-fixtures.ts';
 
 const digest = (text: string) => new Uint8Array(createHash('sha256').update(text).digest());
 
@@ -25,7 +25,7 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     const dataDir = t.testdir();
     const [here, there] = [await open(t, dataDir), await open(t, dataDir)];
     const made = await here.ensureAccount('acme', NOON);
-    t.same(made, { id: made.id, name: 'acme', createdAt: NOON });
+    t.same(made, { id: made.id, name: 'acme', createdAt: NOON, ...UNTRUSTED });
     t.same(await there.ensureAccount('acme', NOON + 5), made);
     t.not((await there.ensureAccount('other', NOON)).id, made.id);
   });
@@ -43,11 +43,12 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     t.same(
       [acme, ada],
       [
-        { id: 1, name: 'acme', createdAt: NOON, members: [], keys: 2, services: 0 },
+        { id: 1, name: 'acme', createdAt: NOON, ...UNTRUSTED, members: [], keys: 2, services: 0 },
         {
           id: ada?.id,
           name: 'ada',
           createdAt: NOON + 1,
+          ...UNTRUSTED,
           members: [
             {
               personId: person.id,

@@ -4,7 +4,7 @@ import type { OpenForTest } from './registry-contract.ts';
 import { channelOf, ruleOf } from './registry-contract-alerts.ts';
 import { planned, posted } from './registry-contract-posts.ts';
 import { subscribe } from './registry-contract-subscriptions.ts';
-import { firstTurn, NOON, owned } from './registry-fixtures.ts';
+import { firstTurn, NOON, owned, UNTRUSTED } from './registry-fixtures.ts';
 
 const sha256 = (byte: number) => new Uint8Array(32).fill(byte);
 
@@ -70,8 +70,8 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
 
     const plan = await there.planMerge(fromId, intoId);
     t.strictSame(plan, {
-      from: { id: fromId, name: 'ops', createdAt: NOON },
-      into: { id: intoId, name: 'acme', createdAt: NOON },
+      from: { id: fromId, name: 'ops', createdAt: NOON, ...UNTRUSTED },
+      into: { id: intoId, name: 'acme', createdAt: NOON, ...UNTRUSTED },
       moved: {
         ...{ services: 1, keys: 1, webhooks: 1, pages: 1, channels: 1, rules: 1 },
         ...{ incidents: 1, maintenances: 1, subscriptions: 2 },

@@ -172,6 +172,7 @@ export async function signInContract(t: Test, open: OpenForTest): Promise<void> 
     t.equal(second, null, 'and no other');
     t.equal(await registry.findSetupLink(sha256(2), NOON), null, 'there is a first account now');
     t.match(await registry.membershipsOf(id ?? 0), [{ accountName: 'ada', role: 'owner' }]);
+    t.match(await registry.listAccounts(), [{ name: 'ada', trustedAt: NOON, trustedBy: 'setup-link' }]);
     t.match(await registry.findPassword('ADA'), { personId: id });
 
     // A refused enrolment leaves nothing behind, and the link stays valid.

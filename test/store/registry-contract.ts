@@ -21,6 +21,7 @@ import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { signInContract } from './registry-contract-sign-in.ts';
 import { subscriptionContract } from './registry-contract-subscriptions.ts';
+import { trustContract } from './registry-contract-trust.ts';
 import { updateContract } from './registry-contract-updates.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
 import { webhookContract } from './registry-contract-webhooks.ts';
@@ -61,6 +62,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('what an account has', (t) => contentContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('sign-in', (t) => signInContract(t, open));
+  t.test('trusted accounts', (t) => trustContract(t, open));
   t.test('invitations', (t) => invitationContract(t, open));
   t.test('merged accounts', (t) => mergeContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));

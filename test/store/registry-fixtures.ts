@@ -140,6 +140,9 @@ export function incident(serviceId: number, id: string, change: Partial<Incident
   };
 }
 
+/** What an account says that is not trusted. */
+export const UNTRUSTED = { trustedAt: null, trustedBy: null } as const;
+
 /** Waits until `condition` holds; a test's own time-out ends what never comes. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));

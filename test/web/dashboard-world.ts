@@ -10,6 +10,7 @@ import { createHandCharge } from '../../src/http/charge-by-hand.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
+import { destinationsByTrust } from '../../src/outbound/owner-destinations.ts';
 import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import type { Person } from '../../src/store/ports/people.ts';
@@ -23,7 +24,7 @@ import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
+import { USUAL_REACH } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -108,7 +109,7 @@ export async function dashboard(
       check: async (_account, domain) => proof(domain),
       addresses: async () => ['203.0.113.9'],
     },
-    destinations: PUBLIC_ONLY,
+    destinations: destinationsByTrust(USUAL_REACH, registry),
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),

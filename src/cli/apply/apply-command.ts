@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
-import { createOwnerDestinations } from '../../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../../outbound/owner-destinations.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { RegistryClient } from '../../store/registry/registry-client.ts';
@@ -78,7 +78,7 @@ export function applyContextOf(
     registry,
     loadPublic: () => loadPublicServices(registry, catalogue.file),
     resolve: async () => [],
-    destinations: createOwnerDestinations(checks),
+    destinations: destinationsByTrust(checks, registry),
     bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
     kinds: CHANNEL_KINDS_TABLE,
     now: systemClock.now,

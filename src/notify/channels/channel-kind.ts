@@ -14,6 +14,8 @@ export interface ChannelTools {
   readonly outbound: Pick<Outbound, 'request'>;
   /** Addresses that channels may have. */
   readonly policy: AddressPolicy;
+  /** The same for channels of trusted accounts and of the operator. Absent: as for all others. */
+  readonly trustedPolicy?: AddressPolicy;
   /** Null: the operator has configured no mail server. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;

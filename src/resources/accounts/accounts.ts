@@ -1,6 +1,6 @@
 /** Accounts: the operator joins what commands made with who signs in, and merges accounts. */
 import { PAGE_BOUNDS } from '../../domain/status-page.ts';
-import type { AccountStore, MergePlan } from '../../store/ports/accounts.ts';
+import type { Account, AccountStore, MergePlan, TrustGiver } from '../../store/ports/accounts.ts';
 import { MAX_RULES } from '../../store/ports/alerts.ts';
 import { MAX_CHANNELS } from '../../store/ports/channels.ts';
 import { MAX_MEMBERS } from '../../store/ports/invitations.ts';
@@ -42,8 +42,18 @@ export async function linkAccount(
   );
 }
 
+/** Trusts an account, or stops to (`by` null). Refused with `no_account`. */
+export async function trustAccount(
+  { registry, now }: { readonly registry: Pick<AccountStore, 'trustAccount'>; readonly now: () => number },
+  _principal: Operator,
+  accountId: number,
+  by: TrustGiver | null,
+): Promise<Outcome<Account>> {
+  return await attempt(() => registry.trustAccount(accountId, by, now()));
+}
+
 /**
- * Merges an account into another one, or only plans it. Refused with `no_account` or `same_account`. A limit that the
+ * Merges an account into another one, or only plans it. Refused with `no_account`, `same_account` or `merge_untrusted`. A limit that the
  * result exceeds is no reason to refuse, since the operator has none.
  */
 export async function mergeAccounts(

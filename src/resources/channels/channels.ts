@@ -1,6 +1,7 @@
 /** Channels of an account: where its alerts go (docs/alerts.md). Their receivers agree first where the kind says so. */
 import type { Channel } from '../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
+import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
@@ -8,7 +9,6 @@ import { isObject } from '../kit/merge-patch.ts';
 import {
   type ChannelDocument,
   type ChannelKinds,
-  type ChannelRules,
   channelDocumentOf,
   readChannelDocument,
   type WantedChannel,
@@ -18,7 +18,7 @@ import {
 export interface ChannelContext {
   readonly registry: ChannelStore;
   readonly kinds: ChannelKinds;
-  readonly destinations: ChannelRules['destinations'];
+  readonly destinations: DestinationsOf;
   readonly now: () => number;
 }
 
@@ -46,8 +46,12 @@ export const channelChanges = createChanges<Channel, number, ChannelDocument, Wa
     (channel) =>
       channelDocumentOf(kinds, channel),
   // Secrets that a patch does not name stay.
-  read: async (context, document, { before, patch }) =>
-    readChannelDocument(context, document, before === null ? null : withoutRemoved(before, patch)),
+  read: async ({ kinds, destinations }, document, { accountId, before, patch }) =>
+    readChannelDocument(
+      { kinds, destinations: await destinations(accountId) },
+      document,
+      before === null ? null : withoutRemoved(before, patch),
+    ),
   add: ({ registry, kinds, now }, accountId, wanted) =>
     attempt(() => registry.addChannel(newChannel(kinds, accountId, wanted, now()))),
   change: ({ registry, kinds }, before, wanted) =>

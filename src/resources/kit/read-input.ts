@@ -1,6 +1,7 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { readGivenName } from '../../domain/given-name.ts';
-import { readHostName } from '../../domain/host-name.ts';
+import { readAnyHost, readHostName } from '../../domain/host-name.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
@@ -29,6 +30,18 @@ export function readNameField(
   if (text.trim() === '') return refuse({ code: missing });
   const reading = readGivenName(text);
   return reading.ok ? accept(reading.name) : refuse({ code: 'name_invalid', problem: reading.problem });
+}
+
+/** Reads the host of a service. Refused with `domain_invalid`, and with `url_refused` for one that is never connected to. */
+export function readServiceHost(
+  text: string,
+  { anyHost, refuseHost }: Pick<AllowedDestinations, 'anyHost' | 'refuseHost'>,
+): Outcome<string> {
+  if (!anyHost) return readDomain(text);
+  const reading = readAnyHost(text);
+  if (!reading.ok) return refuse({ code: 'domain_invalid', problem: reading.problem });
+  const problem = refuseHost(reading.domain);
+  return problem === null ? accept(reading.domain) : refuse({ code: 'url_refused', problem });
 }
 
 /** Reads a domain. Refused with `domain_invalid`. */

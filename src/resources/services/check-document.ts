@@ -209,13 +209,13 @@ function toAcceptRule(rule: string | number): AcceptRule {
   return STATUS_CLASSES.find((one) => one === rule) ?? Number(rule);
 }
 
-/** The address of a check, which an owner may only give at the domain. That of the check before may stay. */
+/** The address of a check, which an owner who is not trusted may only give at the domain. That of the check before may stay. */
 function readUrl(
   url: string | null,
   { domain, destinations, limits: { anyHost }, before }: CheckRules,
 ): Outcome<string | null> {
   if (url === null || url === before?.url) return accept(url);
-  if (anyHost) {
+  if (anyHost || destinations.anyHost) {
     const problem = refuseUrl(destinations, url);
     return problem === null ? accept(url) : refuse({ code: 'url_refused', problem }, 'url');
   }

@@ -62,7 +62,8 @@ export async function tryService(
   if (denied !== null) return denied;
   const { accountId } = principal;
   const { destinations, bounds } = context;
-  const reading = readServiceDocument(document, destinations, limitsFor(principal, bounds), present);
+  const allowed = await destinations(accountId);
+  const reading = readServiceDocument(document, allowed, limitsFor(principal, bounds), present);
   if (!reading.ok) return reading;
   const { domain, check, secrets } = reading.value;
   const settings = secrets === undefined ? check.settings : { ...check.settings, ...secrets };
@@ -71,7 +72,11 @@ export async function tryService(
   const made = await context.tryCheck(
     {
       ...{ serviceId: 0, revision: 0, domain, origin: 'owner', accountId },
-      check: { ...check, ...(settings === undefined ? {} : { settings }) },
+      check: {
+        ...check,
+        ...(settings === undefined ? {} : { settings }),
+        ...(allowed.anyHost ? { trustedBy: accountId } : {}),
+      },
       ...{ memory: NO_MEMORY, lastCheckedAt: null },
     },
     timeoutMs,

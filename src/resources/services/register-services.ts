@@ -1,5 +1,5 @@
 /** Registers services for an account on behalf of the operator, one by one or from a file (decisions, Ownership). */
-import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming } from '../../domain/check-timing.ts';
 import { operatorLimits } from '../../kinds/check-members.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
@@ -13,7 +13,7 @@ export interface RegistrationContext {
   readonly registry: Pick<ServiceStore, 'addServices'> & CredentialStore;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
-  readonly destinations: AllowedDestinations;
+  readonly destinations: DestinationsOf;
   /** The settings `checks.*`. */
   readonly usual: CheckTiming;
 }
@@ -29,8 +29,10 @@ export async function registerServices(
   documents: readonly unknown[],
 ): Promise<readonly Outcome<string>[]> {
   const limits = operatorLimits(usual);
+  const allowed = await destinations(accountId);
+  const listed = allowed.anyHost ? NOTHING_LISTED : catalogueDomains;
   const readings = documents.map((document) =>
-    refuseListed(readServiceDocument(document, destinations, limits), catalogueDomains),
+    refuseListed(readServiceDocument(document, allowed, limits), listed),
   );
   const entered = readings.flatMap((reading) => (reading.ok ? [reading.value] : []));
   const checks = await sealSettings(registry, entered);
@@ -50,6 +52,9 @@ export async function registerServices(
     return refuse(outcome.refusal, outcome.refusal.code === 'name_taken' ? 'name' : 'domain');
   });
 }
+
+/** A trusted account has services of its own at domains of the public list. */
+const NOTHING_LISTED: ReadonlySet<string> = new Set();
 
 /** Refuses a service whose domain lies within one of the public list with `catalogue_owns`. */
 export function refuseListed(

@@ -15,7 +15,7 @@ import type { DefinedService } from '../../store/ports/services.ts';
 import { accept, type FieldRefusal, type Outcome, type Refused } from '../kit/change.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll, readDomain, readNameField } from '../kit/read-input.ts';
+import { readAll, readNameField, readServiceHost } from '../kit/read-input.ts';
 import { refuseSecrets, takeKept } from '../kit/take-kept.ts';
 import { checkDocumentOf, inCheck, MONITORING_MEMBERS, readCheck } from './check-document.ts';
 
@@ -153,7 +153,7 @@ function readMeaning(
   const { domain, name, category = 'developer', paused = false } = document;
   const { publicDependencies = false, note = '', visibility } = document;
   const reading = readAll({
-    domain: readDomain(domain),
+    domain: readServiceHost(domain, rules.destinations),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
     check: readCheck(document, { ...rules, domain }),
   });

@@ -1,5 +1,5 @@
 /** Services of an account: its owners, its editors or the operator add, change and remove them (decisions, Ownership). */
-import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { Service } from '../../domain/service.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
@@ -24,7 +24,7 @@ export interface ServiceContext extends PlaceContext {
     CredentialStore;
   /** The live service of an owner or the catalogue with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
-  readonly destinations: AllowedDestinations;
+  readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
 }
 
@@ -93,14 +93,16 @@ function isOwned(service: Service): service is OwnedService {
 async function readService(
   { destinations, bounds }: ServiceContext,
   document: unknown,
-  { role, before, patch }: ReadingOf<OwnedService>,
+  { accountId, role, before, patch }: ReadingOf<OwnedService>,
 ): Promise<Outcome<WantedService>> {
   const present = { before: before?.check, patch };
-  const reading = readServiceDocument(document, destinations, limitsFor({ role }, bounds), present);
+  const allowed = await destinations(accountId);
+  const reading = readServiceDocument(document, allowed, limitsFor({ role }, bounds), present);
   if (!reading.ok) return reading;
   const service = reading.value;
   if (before !== null && service.domain !== before.domain) return refuse({ code: 'domain_fixed' }, 'domain');
-  const claimsPlace = before !== null && role !== 'operator' && hasMoved(before.check, service.check);
+  const isBounded = role !== 'operator' && !allowed.anyHost;
+  const claimsPlace = before !== null && isBounded && hasMoved(before.check, service.check);
   return accept({ service, claimsPlace });
 }
 

@@ -1,6 +1,6 @@
 /** Webhooks of an account: `/api/v1/webhooks` (docs/api.md, docs/webhooks.md). */
 
-import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
@@ -38,7 +38,7 @@ const CreatedWebhookSchema = namedObject('CreatedWebhook', {
 /** Sources of the routes. */
 export interface WebhookSources {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
-  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
+  readonly destinations: DestinationsOf;
   readonly now: () => number;
   /** What the server of a webhook receives, for the OpenAPI document. */
   readonly callbacks: object;

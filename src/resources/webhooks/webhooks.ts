@@ -1,5 +1,5 @@
 /** Webhooks of an account: its owners and editors create, remove, test and replay them. */
-import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
+import { type DestinationsOf, refuseUrl } from '../../domain/allowed-destinations.ts';
 import { webhookBody } from '../../domain/webhook-event.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
@@ -8,7 +8,7 @@ import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRol
 /** The dependencies of changes of webhooks. */
 export interface WebhookContext {
   readonly registry: WebhookStore;
-  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
+  readonly destinations: DestinationsOf;
   readonly now: () => number;
   /** Counts deliveries that an account sends manually. Rejects beyond {@link SENT_BY_HAND_PER_MINUTE}. */
   readonly charge: (what: keyof typeof SENT_BY_HAND_PER_MINUTE, accountId: number) => Promise<void>;
@@ -36,7 +36,7 @@ export async function addWebhook(
   const { accountId } = principal;
   const url = readUrl(input.url);
   if (url === null) return refuse({ code: 'webhook_url_invalid' }, 'url');
-  const problem = refuseUrl(destinations, url);
+  const problem = refuseUrl(await destinations(accountId), url);
   if (problem !== null) return refuse({ code: 'url_refused', problem }, 'url');
   const secret = createWebhookSecret();
   return await attempt(() => registry.addWebhook({ accountId, url, secret, createdAt: now() }), 'url');

@@ -39,6 +39,11 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     public_dependencies: number;
     /** 1: it was verified once; only such a service keeps its slug reserved when it is removed. */
     ever_verified: number;
+    /**
+     * 1: added by an account that was trusted, without a proof of the domain. Such a service does not own its domain: others may
+     * register and prove it. It is verified while its account is trusted.
+     */
+    unproven: number;
     /** JSON of the former slugs, which still lead to the service; null: none. */
     former_slugs: string | null;
     note: string | null;
@@ -209,6 +214,9 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     id: Generated<number>;
     name: string;
     created_at: number;
+    /** Null: it is not trusted. */
+    trusted_at: number | null;
+    trusted_by: string | null;
   };
   /** People who sign in. `account_id`: the account of their next session; null: their first one. */
   people: {

@@ -9,7 +9,17 @@ export interface Account {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Since when the operator trusts it, epoch milliseconds; null: it is not trusted. */
+  readonly trustedAt: number | null;
+  /** By what it became trusted: a {@link TrustGiver}; null: it is not trusted. */
+  readonly trustedBy: string | null;
 }
+
+/**
+ * By what an account is trusted: the link for the first account, the setting `accounts.trusted`, or `accounts trust` with the name of the
+ * operating system's user.
+ */
+export type TrustGiver = 'setup-link' | 'setting' | `command:${string}`;
 
 /** An account as operators see it. */
 export interface AccountListing extends Account {
@@ -70,20 +80,40 @@ export interface MergePlan {
   readonly droppedInvitations: number;
 }
 
+/** What the setting `accounts.trusted` has changed. */
+export interface TrustChanges {
+  readonly begun: readonly Account[];
+  readonly ended: readonly Account[];
+  readonly unknown: readonly string[];
+}
+
 /** Accounts and their notices. */
 export interface AccountStore {
   /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
+  /**
+   * Trusts an account, which needs no proof of domains then and reaches private addresses, or stops to (`by` null), in one transaction
+   * with all of its services. Resolves with the account, which stays as it is where it was trusted already, or was not. Rejects with
+   * `not_found`.
+   */
+  trustAccount(id: number, by: TrustGiver | null, now: number): Promise<Account>;
+  /**
+   * Trusts the accounts with these names by the setting, and ends the trust of those that only the setting gave and that it no longer
+   * names. People who sign in get no account with one of the names. Resolves with what was changed, and the names that no account has.
+   */
+  trustNamed(names: readonly string[], now: number): Promise<TrustChanges>;
+  /** Whether the account exists and is trusted. */
+  isTrusted(accountId: number): Promise<boolean>;
   /** Removes an account that has nothing, neither members nor keys nor services; resolves with whether it did. */
   removeEmptyAccount(id: number): Promise<boolean>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
-  /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`. */
+  /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is trusted. */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
   /**
    * Moves services, keys, pages, webhooks, channels, rules, incidents, maintenances, notices, sessions and members of an account
    * to another one, and deletes the account, in one transaction. Alerts that are open go on in their threads. A member of both keeps the greater role. Each live service has an entry in the feed of
-   * changes. Positions of feeds and ids stay. Rejects with `not_found`.
+   * changes. Positions of feeds and ids stay. Rejects as `planMerge`.
    */
   mergeAccounts(fromId: number, intoId: number, now: number): Promise<MergePlan>;
   /** Newest first, at most 20. */

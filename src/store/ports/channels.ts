@@ -65,6 +65,8 @@ export interface DueMessage extends StoredMessage {
   /** Identifies the message for receivers; the same in all attempts and replays. */
   readonly key: string;
   readonly channel: Channel;
+  /** Its account is trusted now. Absent: it is not. */
+  readonly isTrusted?: boolean;
   /** By which the receiver of e-mail stops the channel. Absent: it is of another kind. */
   readonly stopSecret?: string;
   readonly reference: ThreadReference;

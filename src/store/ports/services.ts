@@ -24,7 +24,9 @@ export type RegistryErrorCode =
   | 'last_way_in'
   | 'shared_address'
   | 'foreign_domain'
-  | 'catalogue_domain';
+  | 'catalogue_domain'
+  /** An account that is not trusted cannot become part of one that is. */
+  | 'not_trusted';
 
 /** A change of the list of services. `service` is null if it was removed. */
 export interface ServiceChange {
@@ -35,7 +37,10 @@ export interface ServiceChange {
   readonly service: Service | null;
 }
 
-/** A service before it is stored: the registry assigns `id` and `revision`. */
+/**
+ * A service before it is stored: the registry assigns `id` and `revision`. `verified`: control of the domain is proved; the trust of its
+ * account is added when it is stored.
+ */
 export type NewService = Omit<Service, 'id' | 'revision'>;
 
 /** What an owner says of a service. It is found by its domain. */

@@ -39,6 +39,8 @@ export interface Delivery {
 export interface DueDelivery extends Delivery {
   readonly url: string;
   readonly secret: string;
+  /** Its account is trusted now. Absent: it is not. */
+  readonly isTrusted?: boolean;
 }
 
 /** The outcome of an attempt. */

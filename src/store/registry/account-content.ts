@@ -93,8 +93,9 @@ async function putServices(
     'domain',
     services.map(({ domain }) => domain),
   );
-  const known = new Map(rows.map((row) => [row.domain, row]));
-  const isKnown = ({ domain }: DefinedService) => known.get(domain)?.account_id === accountId;
+  const own = rows.filter((row) => row.account_id === accountId);
+  const known = new Map(own.map((row) => [row.domain, row]));
+  const isKnown = ({ domain }: DefinedService) => known.has(domain);
   const refusedName = await loadNameRule(registry);
   const updates: ServiceUpdate[] = [];
   for (const service of services.filter(isKnown)) {

@@ -5,6 +5,7 @@ import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import { noteRuleChange } from '../../resources/rules/rule-rows.ts';
 import { addNotice } from '../database/notice-rows.ts';
+import { RegistryError } from '../database/registry-error.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';
 import type { AccountContents, MergePlan } from '../ports/accounts.ts';
 import { readAccount } from './accounts/account-rows.ts';
@@ -59,6 +60,9 @@ const COUNT_SUBSCRIPTIONS = statement<{ readonly n: number }>(
 /** What a merge moves and what it cannot move. Throws `not_found` if there is no such account. */
 export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
   const [from, into] = [await readAccount(store, fromId), await readAccount(store, intoId)];
+  // Trust is given by its name, never as a side effect.
+  if (into.trustedAt !== null && from.trustedAt === null)
+    throw new RegistryError('not_trusted', { code: 'merge_untrusted', from: from.name, into: into.name });
   const known = (await readMembers(store, intoId)).get(intoId) ?? [];
   const members = ((await readMembers(store, fromId)).get(fromId) ?? []).map((member) => {
     const before = known.find(({ personId }) => personId === member.personId)?.role ?? null;

@@ -32,6 +32,7 @@ import {
   updateServices,
 } from './services/service-rows.ts';
 import { loadNameRule, MAX_FORMER_SLUGS, type NameRule, refuseTakenName } from './services/slugs.ts';
+import { isTrustedAccount } from './trust.ts';
 
 /**
  * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
@@ -43,13 +44,13 @@ export async function claimDomain(
   accountId: number,
   limits: DomainLimits,
 ): Promise<Service> {
-  const row = await findOwned(store, domain);
-  if (row === undefined) {
+  const row = await findOwned(store, domain, accountId);
+  const isOther = row !== undefined && row.account_id !== accountId;
+  if (row === undefined || (isOther && (await isTrustedAccount(store, accountId)))) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
     return await registerDomain(store, { domain, accountId, check, verified: false }, limits);
   }
-  if (row.account_id !== accountId)
-    throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
+  if (isOther) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   if (row.verified === 0) await refuseCatalogueDomain(store, domain);
   return await listen(store, row);
 }
@@ -164,7 +165,7 @@ export async function registerService(
   limits: DomainLimits,
 ): Promise<Service> {
   const { domain, name } = definition;
-  const row = await findOwned(store, domain);
+  const row = await findOwned(store, domain, accountId);
   if (row?.account_id === accountId)
     throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
   await refuseTakenName(store, name, domain);
@@ -174,7 +175,9 @@ export async function registerService(
     const hidden = row?.visibility ?? null;
     return await changeService(store, slug, hidden === null ? edit : { ...edit, visibility: hidden });
   }
-  if (row !== undefined) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
+  // A trusted account has a service of its own beside that of the account that owns the domain.
+  if (row !== undefined && !(await isTrustedAccount(store, accountId)))
+    throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   // The page of the service says how to verify its domain.
   await dropClaim(store, accountId, domain);
   return await registerDomain(store, { ...definition, accountId, verified: false }, limits);
@@ -274,7 +277,7 @@ export async function proveDomain(
   limits: DomainLimits,
 ): Promise<Service> {
   await dropClaim(store, accountId, domain);
-  const row = await findOwned(store, domain);
+  const row = await findOwned(store, domain, accountId);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind };
     return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
@@ -289,6 +292,8 @@ export async function proveDomain(
     await forgetHeartbeats(store, row.id);
     await forgetPosts(store, row.id);
   }
+  const other = moves ? undefined : await findOtherOwner(store, domain, accountId);
+  if (other !== undefined) await loseDomain(store, other, now);
   const slug = await slugFor(store, domain, true, row);
   const service = await updateService(store, row, {
     ...definition,
@@ -300,11 +305,30 @@ export async function proveDomain(
     accountId,
     verified: true,
   });
+  if (other !== undefined) await addNotice(store, accountId, now, { code: 'domain_won', domain });
   if (moves) {
     if (former !== null) await addNotice(store, former, now, { code: 'domain_lost', domain });
     await addNotice(store, accountId, now, { code: 'domain_won', domain });
   }
   return service;
+}
+
+/** The service of another account that owns the domain, which an account with a service by trust has proved now. */
+async function findOtherOwner(
+  store: RegistryStore,
+  domain: string,
+  accountId: number,
+): Promise<ServiceRow | undefined> {
+  const owner = await findOwned(store, domain, null);
+  return owner?.account_id === accountId ? undefined : owner;
+}
+
+/** Its service stays, without the domain. */
+async function loseDomain(store: RegistryStore, row: ServiceRow, now: number): Promise<void> {
+  const service = { ...toDefinition(row), verified: false };
+  await updateService(store, { ...row, unproven: 1 }, service);
+  if (row.account_id !== null)
+    await addNotice(store, row.account_id, now, { code: 'domain_lost', domain: row.domain });
 }
 
 /** Badges and links under the old slug still lead to the service. */

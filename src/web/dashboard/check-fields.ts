@@ -4,6 +4,7 @@
  */
 
 import { formatDuration } from '../../domain/durations.ts';
+import { hostInUrl } from '../../domain/host-name.ts';
 import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { MEMBER_NAMES, memberTexts } from '../../kinds/check-members.ts';
 import { type SettingField, settingFields, settingTexts } from '../../kinds/settings.ts';
@@ -94,7 +95,14 @@ export function viewSettings(
   return [
     ...fields,
     ...(REQUESTED_PATHS.has(kind)
-      ? [common('url', checks.url, check.url ?? '', `https://${domain}${REQUESTED_PATHS.get(kind)}`)]
+      ? [
+          common(
+            'url',
+            checks.url,
+            check.url ?? '',
+            `https://${hostInUrl(domain)}${REQUESTED_PATHS.get(kind)}`,
+          ),
+        ]
       : []),
     ...(kind === 'root' ? [common('method', checks.method, check.method ?? '', '', ['HEAD', 'GET'])] : []),
     ...(ACCEPTING_KINDS.has(kind)

@@ -5,7 +5,7 @@
 
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
-import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
@@ -74,7 +74,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly beginHistory: BeginHistory;
   readonly clock: Clock;
   readonly proofs: DomainProofs;
-  readonly destinations: AllowedDestinations;
+  readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
   /** The kinds of channels that owners can choose. */
   readonly kinds: ChannelKinds;

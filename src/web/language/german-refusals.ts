@@ -175,6 +175,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
   same_account: 'Ein Konto kann nicht mit sich selbst zusammengelegt werden.',
+  merge_untrusted: ({ from, into }) =>
+    `Dem Konto „${into}“ vertraut der Betreiber, „${from}“ nicht: „upbeat accounts trust“ vertraut auch diesem oder beendet das Vertrauen.`,
   no_person: ({ id }) => `Es gibt keine Person ${id}.`,
   no_member: ({ id }) => `Das Konto hat kein Mitglied ${id}.`,
   no_invitation:

@@ -1,6 +1,7 @@
 /** The page of a service and its dependencies as plain data for the template. Pure. */
 
 import { DAY_MS } from '../../domain/durations.ts';
+import { hostInUrl } from '../../domain/host-name.ts';
 import { beginningOf } from '../../domain/incident/incident.ts';
 import type { Maintenance } from '../../domain/incident/maintenance.ts';
 import { worstReported } from '../../domain/incident/owner-incident.ts';
@@ -193,7 +194,7 @@ export function describeSource(
   if (source === 'root' || source === 'health') {
     // A health check may have made a root check instead.
     const path = source === 'health' ? '/api/health' : '/';
-    const usual = new URL(path, address ?? `https://${domain}`);
+    const usual = new URL(path, address ?? `https://${hostInUrl(domain)}`);
     const { origin, pathname } = source === kind ? (address ?? usual) : usual;
     return checks.requested(origin + pathname);
   }

@@ -11,7 +11,7 @@ import { ruleChanges } from '../../../src/resources/rules/rules.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
 import { service } from '../../site/site-world.ts';
 import { TEST_KINDS } from '../../support/channel-kinds.ts';
-import { PUBLIC_ONLY } from '../../support/destinations.ts';
+import { publicOnly } from '../../support/destinations.ts';
 import { registryHere } from '../../support/registry-here.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
@@ -33,7 +33,7 @@ async function start(t: Test) {
   const context = {
     registry,
     kinds: TEST_KINDS,
-    destinations: PUBLIC_ONLY,
+    destinations: publicOnly,
     now: () => NOW,
     siteUrl: 'https://upbeat.test',
     charge: async () => {},

@@ -5,7 +5,7 @@ import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Account } from '../../ports/accounts.ts';
 import type { Identity, NewSession, PeopleStore, Person } from '../../ports/people.ts';
-import { addAccount, cleanName, readAccount } from './account-rows.ts';
+import { addAccount, cleanName, readAccount, reservedNames } from './account-rows.ts';
 import { membershipsOf, putMember } from './member-rows.ts';
 
 /** People and their sessions. */
@@ -86,13 +86,17 @@ export const PEOPLE_CALLS: Calls<PeopleStore> = {
   }),
 };
 
-/** Adds a person as the owner of a new account with that name, or one with a number appended. */
+/**
+ * Adds a person as the owner of a new account with that name, or one with a number appended. `isOperator`: nobody else can be the person,
+ * so that no name is reserved.
+ */
 export async function addPerson(
   store: RegistryStore,
   name: string,
   now: number,
+  isOperator = false,
 ): Promise<{ readonly person: Person; readonly accountId: number }> {
-  const account = await addAccount(store, name, now);
+  const account = await addAccount(store, name, now, isOperator ? [] : await reservedNames(store));
   const person = await insertPerson(store, account.name, now);
   await putMember(store, account.id, person.id, 'owner', now);
   return { person, accountId: account.id };
@@ -213,7 +217,9 @@ async function createSession(
   if (known === undefined && !mayAddAccount)
     throw new RegistryError('not_found', { code: 'accounts_closed' });
   const account =
-    known === undefined ? await addAccount(store, person.name, createdAt) : await readAccount(store, known);
+    known === undefined
+      ? await addAccount(store, person.name, createdAt, await reservedNames(store))
+      : await readAccount(store, known);
   if (known === undefined) await putMember(store, account.id, personId, 'owner', createdAt);
   await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
   await queries.run(

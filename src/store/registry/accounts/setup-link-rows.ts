@@ -3,8 +3,9 @@
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Enrolment, FoundSetupLink, SetupLink, SetupLinkStore } from '../../ports/sign-in.ts';
-import { cleanName, readAccount } from './account-rows.ts';
+import { cleanName, readAccount, trustAccount } from './account-rows.ts';
 import { acceptInvitation, findOpenInvitation } from './invitation-rows.ts';
+import { membershipsOf } from './member-rows.ts';
 import { addOwner, addPerson, insertPerson } from './people-rows.ts';
 import { addPasskey, deletePassword, setPassword } from './sign-in-rows.ts';
 
@@ -29,6 +30,8 @@ export const SETUP_LINK_CALLS: Calls<SetupLinkStore> = {
     const link = await findSetupLink(registry, sha256, now);
     if (link === null) return null;
     const personId = await preparePerson(registry, link, enrolment, now);
+    // Only the operator has the link for the first account: it is printed at the start.
+    if (link.kind === 'first') await trustAccountsOf(registry, personId, now);
     const { credential } = enrolment;
     if (credential.kind === 'passkey') await addPasskey(registry, personId, credential.passkey, now);
     else await setPassword(registry, personId, credential.password, now);
@@ -80,9 +83,14 @@ async function preparePerson(
     await acceptInvitation(registry, invitation, id, now);
     return id;
   }
-  if (accountId === null) return (await addPerson(registry, name, now)).person.id;
+  if (accountId === null) return (await addPerson(registry, name, now, kind === 'first')).person.id;
   await readAccount(registry, accountId);
   return (await addOwner(registry, accountId, name, now)).id;
+}
+
+async function trustAccountsOf(store: RegistryStore, personId: number, now: number): Promise<void> {
+  for (const { accountId } of await membershipsOf(store, personId))
+    await trustAccount(store, accountId, 'setup-link', now);
 }
 
 /** Deletes a used link, and all others for the same person or for the first account. */

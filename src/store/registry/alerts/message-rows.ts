@@ -1,6 +1,7 @@
 /**
  * Messages to channels. Each channel has a queue: `turn` is the place in it, and `due_at` is null once a message is settled.
  */
+
 import { randomBytes } from 'node:crypto';
 import { MAX_RETRY_WAIT_MS } from '../../../domain/alert/channel.ts';
 import type { ChannelProblem } from '../../../domain/alert/channel-problem.ts';
@@ -26,6 +27,7 @@ import {
   RETRY_FOR_NEW_MS,
   type StoredMessage,
 } from '../../ports/channels.ts';
+import { toOwner, trustedAmong } from '../trust.ts';
 import { stopSecretOf } from './channel-address.ts';
 
 const MAX_SHOWN = 50;
@@ -137,6 +139,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
         .where('message', 'like', '%"urgency":"high"%'),
     );
     const channels = await queries.all(kysely.selectFrom('channels').selectAll().where('id', 'in', ids));
+    const trusted = await trustedAmong(registry, channels.map(toOwner));
     const references = await queries.firstEach(
       REFERENCE,
       due.map((row) => [row.channel_id, row.thread]),
@@ -149,6 +152,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
         ...toMessage(row),
         key: row.key,
         channel: toChannel(channel, box),
+        ...(trusted.has(channel.account_id) ? { isTrusted: true } : {}),
         ...(stopSecret === null ? {} : { stopSecret }),
         reference: references[index]?.reference ?? null,
         isUrgent: urgent.some(({ channel_id }) => channel_id === row.channel_id),

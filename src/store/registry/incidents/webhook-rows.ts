@@ -17,6 +17,7 @@ import { type Batch, fromRow, type RegistryStore, statement } from '../../databa
 import type { Row } from '../../database/schema.ts';
 import type { SecretBox } from '../../database/secrets.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../../ports/webhooks.ts';
+import { toOwner, trustedAmong } from '../trust.ts';
 
 const MAX_SHOWN = 50;
 /**
@@ -142,12 +143,14 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
       DELIVERY,
       taking.map(({ id }) => [id]),
     );
+    const trusted = await trustedAmong(registry, webhooks.map(toOwner));
     const box = await secrets.box();
     return rows.flatMap((row, index) => {
       const webhook = row === undefined ? undefined : byId.get(row.webhook_id);
       // Its outcome may have been stored meanwhile.
       if (row === undefined || webhook === undefined || row.due_at !== taking[index]?.due_at) return [];
-      return { ...toDelivery(row), url: webhook.url, secret: box.open(webhook.secret) };
+      const trust = trusted.has(webhook.account_id) ? { isTrusted: true } : {};
+      return { ...toDelivery(row), ...trust, url: webhook.url, secret: box.open(webhook.secret) };
     });
   }),
   noteDelivery: write(async ({ kysely, queries }, outcome) => {

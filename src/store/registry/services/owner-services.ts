@@ -7,6 +7,7 @@ import type { DomainLimits } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { AddOutcome, DefinedService, NewService, RegistryErrorCode } from '../../ports/services.ts';
+import { isTrustedAccount } from '../trust.ts';
 import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
@@ -21,7 +22,8 @@ import {
 
 // Statements, because Kysely takes longer to build these queries than SQLite to run them, and clients create many services.
 const FIND_OWNED = statement<ServiceRow>(
-  "SELECT * FROM services WHERE domain = ? AND origin = 'owner' AND removed = 0",
+  `SELECT * FROM services WHERE domain = ? AND origin = 'owner' AND removed = 0 AND (unproven = 0 OR account_id = ?)
+   ORDER BY unproven DESC LIMIT 1`,
 );
 // By the domain alone, because SQLite would otherwise scan all services of the account.
 const FIND_OF_DOMAIN = statement<ServiceRow>('SELECT * FROM services WHERE domain = ?');
@@ -150,9 +152,16 @@ export function ownedServices(kysely: RegistryStore['kysely']) {
   return kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
 }
 
-/** The live service of an owner with that domain. */
-export async function findOwned({ queries }: RegistryStore, domain: string): Promise<ServiceRow | undefined> {
-  return await queries.first(FIND_OWNED(domain));
+/**
+ * The live service of the account with that domain, else that of the account that owns the domain. Those that accounts have by trust
+ * alone concern no other account.
+ */
+export async function findOwned(
+  { queries }: RegistryStore,
+  domain: string,
+  accountId: number | null,
+): Promise<ServiceRow | undefined> {
+  return await queries.first(FIND_OWNED(domain, accountId));
 }
 
 /**
@@ -260,9 +269,11 @@ async function refuseDomain(
   { domain, accountId, verified }: { domain: string; accountId: number; verified: boolean },
   limits: DomainLimits,
 ): Promise<void> {
-  if ((await findOwned(store, domain)) !== undefined)
+  const owned = await findOwned(store, domain, accountId);
+  const needsNoProof = await isTrustedAccount(store, accountId);
+  if (owned !== undefined && (owned.account_id === accountId || !needsNoProof))
     throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
-  if (!verified) await refuseCatalogueDomain(store, domain);
+  if (!verified && !needsNoProof) await refuseCatalogueDomain(store, domain);
   await refuseBeyondLimit(store, accountId, limits);
 }
 

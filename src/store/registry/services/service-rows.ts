@@ -3,7 +3,14 @@
  * changes.
  */
 import { isSameCheck } from '../../../domain/check-target.ts';
-import { type CheckDefinition, dashDomain, isPublic, type Service, UNSAID } from '../../../domain/service.ts';
+import {
+  type CheckDefinition,
+  dashDomain,
+  isPublic,
+  isTrusted,
+  type Service,
+  UNSAID,
+} from '../../../domain/service.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -15,6 +22,7 @@ import {
 import type { Row } from '../../database/schema.ts';
 import type { NewService, ServiceStore } from '../../ports/services.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
+import { proofColumns, trustedAmong, withoutTrust, withTrust } from '../trust.ts';
 import { toCheck } from './shared-checks.ts';
 
 /** A row of the services table. */
@@ -27,10 +35,12 @@ const SERVICES_PER_STATEMENT = 1_000;
 
 /** The service in a row. */
 export function toService(row: ServiceRow): Service {
-  return { id: row.id, ...toDefinition(row), revision: row.revision };
+  const definition = { ...toDefinition(row), check: toCheck(row.check_definition) };
+  const verified = definition.verified || (row.verified === 1 && isTrusted(definition));
+  return { id: row.id, ...definition, verified, revision: row.revision };
 }
 
-/** The same without the columns that the registry assigns, for comparison with a new definition. */
+/** The same without what the registry assigns, for comparison with a new definition. It is verified if its domain is proved. */
 export function toDefinition(row: ServiceRow): NewService {
   return {
     slug: row.slug,
@@ -39,9 +49,9 @@ export function toDefinition(row: ServiceRow): NewService {
     category: row.category,
     origin: row.origin,
     accountId: row.account_id,
-    verified: row.verified === 1,
+    verified: row.verified === 1 && row.unproven === 0,
     paused: row.paused === 1,
-    check: toCheck(row.check_definition),
+    check: withoutTrust(toCheck(row.check_definition)),
     statusPage: null,
     ...readRareMembers(RARE_COLUMNS.map((column) => row[column])),
   };
@@ -116,13 +126,17 @@ export async function insertService(store: RegistryStore, service: NewService): 
 /** Adds new services, whose status is `unknown`. Their ids, and their entries in the feed of changes, are in their order. */
 export async function insertServices(store: RegistryStore, given: readonly NewService[]): Promise<Service[]> {
   const { queries } = store;
-  const services = given.map(withoutUnsaid);
+  const trusted = await trustedAmong(store, given);
+  const services = given.map((service) => withTrust(withoutUnsaid(service), trusted));
   const added: Service[] = [];
   for (let at = 0; at < services.length; at += SERVICES_PER_STATEMENT) {
     const some = services.slice(at, at + SERVICES_PER_STATEMENT);
     // Statements are sent without waiting where none needs the result of the one before; a connection runs them in order.
     const [, rows] = await Promise.all([
-      queries.runEach(INSERT_SERVICE, some.map(toInsert)),
+      queries.runEach(
+        INSERT_SERVICE,
+        some.map((service, index) => toInsert(service, given[at + index] ?? service)),
+      ),
       queries.firstEach(
         READ_ID,
         some.map(({ slug }) => [slug]),
@@ -157,6 +171,7 @@ const INSERTED_COLUMNS = [
   'check_definition',
   ...RARE_COLUMNS,
   'ever_verified',
+  'unproven',
 ] as const;
 const NUMBERS: ReadonlySet<string> = new Set([
   'id',
@@ -167,6 +182,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   'public_dependencies',
   'further',
   'ever_verified',
+  'unproven',
 ]);
 
 function typeOf(column: string): 'bigint' | 'text' {
@@ -200,8 +216,8 @@ const CHANGES_AFTER = statement<Row<'changes'>>(
   `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
 );
 
-function toInsert(service: NewService): Parameters {
-  const row = { ...toRow(service), ever_verified: service.verified ? 1 : 0 };
+function toInsert(service: NewService, defined: NewService): Parameters {
+  const row = { ...toRow(service), ...proofColumns(service, defined) };
   return INSERTED_COLUMNS.map((name) => row[name]);
 }
 
@@ -227,10 +243,19 @@ export async function updateService(
  * their order.
  */
 export async function updateServices(
-  { queries }: RegistryStore,
+  store: RegistryStore,
   given: readonly ServiceUpdate[],
 ): Promise<Service[]> {
-  const updates = given.map(({ row, service }) => ({ row, service: withoutUnsaid(service) }));
+  const { queries } = store;
+  const trusted = await trustedAmong(
+    store,
+    given.map(({ service }) => service),
+  );
+  const updates = given.map(({ row, service }) => ({
+    row,
+    service: withTrust(withoutUnsaid(service), trusted),
+    defined: service,
+  }));
   const updated: Service[] = [];
   for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
     const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
@@ -242,7 +267,7 @@ export async function updateServices(
         isPublic(toDefinition(row)) !== isPublic(service),
     );
     // The probe memory was learned from the old check.
-    const moved = some.filter(({ row, service }) => !isSameCheck(toDefinition(row), service));
+    const moved = some.filter(({ row, service }) => !isSameCheck(toService(row), service));
     const stored = some.map(({ row, service }) => ({ id: row.id, ...service, revision: row.revision + 1 }));
     await Promise.all([
       queries.runEach(UPDATE_SERVICE, some.map(toUpdate)),
@@ -275,8 +300,8 @@ const FORGET_MEMORY: Batch<unknown> = {
   sql: 'UPDATE current SET memory = NULL WHERE service_id = ?',
 };
 
-function toUpdate({ row, service }: ServiceUpdate): Parameters {
-  const columns = { ...toRow(service), ever_verified: service.verified ? 1 : row.ever_verified };
+function toUpdate({ row, service, defined }: ServiceUpdate & { readonly defined: NewService }): Parameters {
+  const columns = { ...toRow(service), ...proofColumns(service, defined, row) };
   return [...INSERTED_COLUMNS.map((name) => columns[name]), row.revision + 1, row.id];
 }
 

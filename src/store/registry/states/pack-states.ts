@@ -12,7 +12,7 @@ import { AT, FLAG, type PackedStates, type RareMembers, SOURCES, STRIDE } from '
 import { toCurrent, toMemory } from './update-rows.ts';
 
 /** What is read of a service: of the tables `services`, `current` and `heartbeat_services`. */
-export type PackedRow = Omit<Row<'services'>, 'dashed' | 'removed' | 'ever_verified'> &
+export type PackedRow = Omit<Row<'services'>, 'dashed' | 'removed' | 'ever_verified' | 'unproven'> &
   Omit<Row<'current'>, 'service_id'> & {
     readonly timestamp: number | null;
     readonly arrived_at: number | null;
