@@ -121,7 +121,7 @@ interface IncidentFeed {
   readonly incidents: readonly Incident[];
   /** When it was made, epoch milliseconds. Absent: when the program started. */
   readonly madeAt?: number;
-  /** Entries before them, whose ids lack the beginning that all have in common. */
+  /** Of an owner's page: entries before them, whose ids lack the beginning that all have in common. */
   readonly posts?: readonly AtomEntry[];
 }
 
@@ -133,7 +133,7 @@ function entriesOfPage(view: PageView, url: string): AtomEntry[] {
     const incident = asServiceIncident(one, 0, url);
     return {
       id: `incident/${ownerIncidentId(one.id)}`,
-      title: `The owner says: ${title} (${severity}, ${status})`,
+      title: `${title} (${severity}, ${status})`,
       url,
       publishedAt: one.createdAt,
       updatedAt: incident.updates.at(-1)?.at ?? one.createdAt,
@@ -146,7 +146,7 @@ function entriesOfPage(view: PageView, url: string): AtomEntry[] {
     const phase = startsAt <= view.at ? 'running' : 'planned';
     return {
       id: `maintenance/${ownerMaintenanceId(one.id)}-${Math.round(startsAt / 1_000)}`,
-      title: `The owner says: ${one.title} (maintenance, ${phase})`,
+      title: `${one.title} (maintenance, ${phase})`,
       url,
       publishedAt: one.createdAt,
       updatedAt: phase === 'running' ? Math.max(startsAt, one.updatedAt) : one.updatedAt,
@@ -165,8 +165,8 @@ const MAX_ENTRIES = 50;
 const TAG_YEAR = 2026;
 
 /** The title of an incident with the name of its service. */
-function namedTitle({ source, title }: Incident, name: string): string {
-  if (source === 'owner') return `${name}: the owner says: ${title}`;
+function namedTitle({ source, title }: Incident, name: string, isOwnPage: boolean): string {
+  if (source === 'owner' && !isOwnPage) return `${name}: the owner says: ${title}`;
   return titleWithName(title, name);
 }
 
@@ -181,14 +181,14 @@ function createFeedWriter(
 ): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
-  const entryOf = (incident: Incident): AtomEntry[] => {
+  const entryOf = (incident: Incident, isOwnPage: boolean): AtomEntry[] => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
     const { id, status, severity, startedAt, updates } = incident;
     return [
       {
         id: `${tag}incident/${id}`,
-        title: `${namedTitle(incident, fullName(service))} (${severity}, ${status})`,
+        title: `${namedTitle(incident, fullName(service), isOwnPage)} (${severity}, ${status})`,
         url: `${siteUrl}/status/${directory.pageName(service)}`,
         // The first update of an owner's incident may precede those of the list.
         publishedAt: incident.source === 'owner' ? startedAt : (updates[0]?.at ?? startedAt),
@@ -199,10 +199,10 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, posts = [] }) => {
+  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, posts }) => {
     const entries = [
-      ...posts.map((entry) => ({ ...entry, id: tag + entry.id })),
-      ...incidents.flatMap(entryOf),
+      ...(posts ?? []).map((entry) => ({ ...entry, id: tag + entry.id })),
+      ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined)),
     ].slice(0, MAX_ENTRIES);
     const body = writeAtom({
       id: tag + name,

@@ -68,7 +68,7 @@ const INCIDENT: Incident = {
   serviceId: 7,
   source: 'own',
   title: 'Shop answers with errors',
-  description: 'Our checks of shop.example.org fail: the status code is 503.',
+  description: 'shop.example.org is returning errors (HTTP 503).',
   severity: 'major',
   status: 'investigating',
   startedAt: BEGAN_AT,

@@ -54,22 +54,19 @@ export function failureOf(kind: FailureClass, phase: Phase, cause: FailureCause)
   return { class: kind, phase, cause };
 }
 
-/** The meaning of each class of failure, as the end of a sentence about the service. */
-const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
-  dns: 'its name could not be resolved',
-  refused: 'it refused the connection',
-  unreachable: 'no connection could be made or kept',
-  tls: 'no secure connection could be made',
-  timeout: 'it did not answer in time',
-  protocol: 'its answer broke the protocol',
-  status: 'it answered with an error',
-  body: 'its health report was not acceptable',
-  content: 'its answer was not as expected',
-  forbidden_address: 'its name leads to an address that may not be checked',
+/** What a service does that fails so, after its name. */
+const SYMPTOMS: Readonly<Record<FailureClass, string>> = {
+  dns: 'does not resolve in DNS',
+  refused: 'refuses connections',
+  unreachable: 'cannot be reached',
+  tls: 'cannot be reached securely',
+  timeout: 'does not answer',
+  protocol: 'sends invalid answers',
+  status: 'is returning errors',
+  body: 'does not report that it is well',
+  content: 'does not answer as expected',
+  forbidden_address: 'leads to an address that may not be checked',
 };
-
-/** Classes whose causes all say what the class says, in more words: `no answer within 10000 ms`, `the answer is not HTTP`. */
-const TOLD_BY_CAUSE: ReadonlySet<FailureClass> = new Set(['timeout', 'protocol']);
 
 const ADDRESS_PROBLEMS = {
   too_long: ({ maxLength }: { readonly maxLength: number }) =>
@@ -312,17 +309,22 @@ export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
   return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
 }
 
-/**
- * A failure in one line: the meaning of its class, then the cause, as in `its name could not be resolved (the name does not
- * exist)`. The class is left out if the cause says the same.
- */
+/** What a service does that fails so, after its name, as in `is returning errors (HTTP 503)` and `does not answer`. */
+export function describeSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
+  if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
+  if (cause.code === 'reported_down') return `reports "${oneLine(cause.word)}"`;
+  return SYMPTOMS[kind];
+}
+
+/** A failure in one line after the name of the service: the symptom, then the cause where that says more. */
 export function describeFailure(failure: Failure): string {
-  const { class: kind, cause } = failure;
-  const classText = CLASS_TEXTS[kind];
-  const text = describeCause(failure);
-  if (text === '' || cause.code === 'connection_refused') return classText;
-  if (cause.code === 'status') return `it ${text}`;
-  return TOLD_BY_CAUSE.has(kind) ? text : `${classText} (${text})`;
+  return withCause(describeSymptom(failure), failure, describeCause(failure));
+}
+
+/** A symptom with the text of its cause, where that says more. */
+export function withCause(symptom: string, { cause }: Pick<Failure, 'cause'>, text: string): string {
+  const isSaid = ['connection_refused', 'status', 'reported_down'].includes(cause.code);
+  return text === '' || isSaid ? symptom : `${symptom} (${text})`;
 }
 
 /** An address that cannot be requested, as in `an address that cannot be read`. */

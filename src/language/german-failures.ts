@@ -11,20 +11,21 @@ import {
   kibibytes,
   oneLine,
   type Phase,
+  withCause,
 } from '../domain/failure.ts';
 
-/** What each class of failure means. */
-const CLASSES: Readonly<Record<FailureClass, string>> = {
-  dns: 'der Name ließ sich nicht auflösen',
-  refused: 'die Verbindung wurde abgewiesen',
-  unreachable: 'keine Verbindung kam zustande oder hielt',
-  tls: 'keine sichere Verbindung kam zustande',
-  timeout: 'keine Antwort innerhalb der Frist',
-  protocol: 'die Antwort verletzte das Protokoll',
-  status: 'die Antwort war ein Fehler',
-  body: 'der Zustandsbericht war nicht annehmbar',
-  content: 'die Antwort war nicht wie erwartet',
-  forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
+/** What a service does that fails so, after its name. */
+const SYMPTOMS: Readonly<Record<FailureClass, string>> = {
+  dns: 'lässt sich im DNS nicht auflösen',
+  refused: 'weist Verbindungen ab',
+  unreachable: 'ist nicht erreichbar',
+  tls: 'ist nicht sicher erreichbar',
+  timeout: 'antwortet nicht',
+  protocol: 'sendet ungültige Antworten',
+  status: 'antwortet mit Fehlern',
+  body: 'meldet sich nicht als gesund',
+  content: 'antwortet nicht wie erwartet',
+  forbidden_address: 'führt zu einer Adresse, die nicht geprüft werden darf',
 };
 
 const ADDRESS_PROBLEMS: TextTable<AddressProblemParams> = {
@@ -208,9 +209,24 @@ const CAUSES: TextTable<FailureCauseParams> = {
   text: ({ text }) => text,
 };
 
-/** Why something failed, in German. A text that another version recorded in English follows its class, in brackets. */
-export function germanFailure({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
-  const text = oneLine(textOf(CAUSES, cause, 'aus einem unbekannten Grund'));
-  if (cause.code !== 'text') return text;
-  return text === '' ? CLASSES[kind] : `${CLASSES[kind]} (${text})`;
+/** What a service does that fails so, after its name, as in `antwortet mit Fehlern (HTTP 503)`. */
+export function germanSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
+  if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
+  if (cause.code === 'reported_down') return `meldet „${oneLine(cause.word)}“`;
+  return SYMPTOMS[kind];
+}
+
+/** Why something failed, in German. A text that another version recorded in English follows the symptom, in brackets. */
+export function germanFailure(failure: Pick<Failure, 'class' | 'cause'>): string {
+  const text = causeOf(failure);
+  return failure.cause.code === 'text' || text === '' ? `der Dienst ${germanTrouble(failure)}` : text;
+}
+
+/** A failure in one line after the name of the service: the symptom, then the cause where that says more. */
+export function germanTrouble(failure: Pick<Failure, 'class' | 'cause'>): string {
+  return withCause(germanSymptom(failure), failure, causeOf(failure));
+}
+
+function causeOf({ cause }: Pick<Failure, 'cause'>): string {
+  return oneLine(textOf(CAUSES, cause, 'aus einem unbekannten Grund'));
 }

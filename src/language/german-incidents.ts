@@ -9,12 +9,12 @@ import type {
   StatusReasonParams,
 } from '../domain/incident/incident.ts';
 import { createFormats } from './formats.ts';
-import { germanFailure } from './german-failures.ts';
+import { germanTrouble } from './german-failures.ts';
 
 const FORMATS = createFormats('de-DE', 'de');
 
 const REASONS: TextTable<StatusReasonParams> = {
-  check_failed: ({ failure }) => germanFailure(failure),
+  check_failed: ({ failure }) => `der Dienst ${germanTrouble(failure)}`,
   slow_response: ({ responseTimeMs }) => `die Antwort brauchte ${seconds(responseTimeMs)}`,
   reported_down: ({ message }) =>
     `der Dienst meldet sich gestört${message === undefined ? '' : `: ${message}`}`,
@@ -40,8 +40,11 @@ const OUTAGES: Readonly<Record<Outage, string>> = {
 };
 
 const NOTES: TextTable<IncidentNoteParams> = {
-  opened: ({ domain, isReported, reason }) => trouble(domain, isReported, '', reason),
-  failing_again: ({ domain, isReported, reason }) => trouble(domain, isReported, ' wieder', reason),
+  opened: ({ domain, reason }) =>
+    reason?.code === 'check_failed'
+      ? `${domain} ${germanTrouble(reason.failure)}.`
+      : `${domain} ist gestört: ${orUnknown(reason)}.`,
+  failing_again: ({ domain, reason }) => `${domain} ist wieder gestört: ${orUnknown(reason)}.`,
   recovering: ({ domain, reason }) =>
     `${domain} antwortet wieder${reason === null ? '' : `, wenn auch langsam: ${textOf(REASONS, reason, UNKNOWN_REASON)}`}. Wir beobachten es.`,
   resolved: ({ domain, checks }) => `${domain} hat auf ${checks} Prüfungen nacheinander geantwortet.`,
@@ -65,11 +68,8 @@ export function germanNote(note: IncidentNote): string {
   return textOf(NOTES, note, '');
 }
 
-function trouble(domain: string, isReported: boolean, again: string, reason: StatusReason | null): string {
-  const why = reason === null ? UNKNOWN_REASON : germanReason(reason);
-  return isReported
-    ? `${domain} ist${again} gestört: ${why}.`
-    : `Unsere Prüfungen von ${domain} schlagen${again} fehl: ${why}.`;
+function orUnknown(reason: StatusReason | null): string {
+  return reason === null ? UNKNOWN_REASON : germanReason(reason);
 }
 
 function seconds(ms: number): string {

@@ -1,7 +1,7 @@
 /** The languages, with the formats and texts that pages and messages share. */
 import { MESSAGE_LANGUAGES, type MessageLanguage } from '../domain/alert/channel.ts';
 import { CATEGORY_TITLES, type Category } from '../domain/category.ts';
-import { describeCause, type Failure } from '../domain/failure.ts';
+import { describeCause, describeSymptom, type Failure } from '../domain/failure.ts';
 import {
   describeNote,
   describeOpening,
@@ -14,7 +14,7 @@ import {
 } from '../domain/incident/incident.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { createFormats, type Formats } from './formats.ts';
-import { germanFailure } from './german-failures.ts';
+import { germanFailure, germanSymptom } from './german-failures.ts';
 import { germanNote, germanOpening, germanReason } from './german-incidents.ts';
 import type { WordOf } from './phrase.ts';
 
@@ -38,6 +38,8 @@ export interface SharedTexts {
   readonly category: WordOf<Category>;
   /** Why an attempt failed, in one line. */
   readonly failure: (failure: Failure) => string;
+  /** What a service does whose attempts fail so, after its name. */
+  readonly symptom: (failure: Failure) => string;
   /** Why a service is down or slow, in one line that completes a sentence about it. */
   readonly reason: (reason: StatusReason) => string;
   /** The title of an incident that our own checks opened. */
@@ -59,6 +61,7 @@ export const SHARED_TEXTS: Readonly<Record<LanguageCode, SharedTexts>> = {
     severity: { minor: 'minor', major: 'major', critical: 'critical', maintenance: 'maintenance' },
     category: CATEGORY_TITLES,
     failure: describeCause,
+    symptom: describeSymptom,
     reason: describeReason,
     incidentTitle: describeOpening,
     incidentNote: describeNote,
@@ -93,6 +96,7 @@ export const SHARED_TEXTS: Readonly<Record<LanguageCode, SharedTexts>> = {
       travel: 'Reisen',
     },
     failure: germanFailure,
+    symptom: germanSymptom,
     reason: germanReason,
     incidentTitle: germanOpening,
     incidentNote: germanNote,

@@ -153,30 +153,30 @@ t.test('it describes every cause in English', async (t) => {
   ]);
 });
 
-t.test('it describes the class of a failure before its cause, without repetition', async (t) => {
+t.test('it says what a failing service does, then why, without repetition', async (t) => {
   const whole = (kind: (typeof FAILURE_CLASSES)[number], cause: FailureCause) =>
     describeFailure({ class: kind, phase: 'connect', cause });
-  t.equal(whole('refused', { code: 'connection_refused' }), 'it refused the connection');
-  t.equal(whole('status', { code: 'status', statusCode: 404 }), 'it answered with status 404');
-  t.equal(
-    whole('dns', { code: 'name_not_found' }),
-    'its name could not be resolved (the name does not exist)',
-  );
-  t.equal(whole('tls', { code: 'text', text: '' }), 'no secure connection could be made');
+  t.equal(whole('refused', { code: 'connection_refused' }), 'refuses connections');
+  t.equal(whole('status', { code: 'status', statusCode: 404 }), 'is returning errors (HTTP 404)');
+  t.equal(whole('dns', { code: 'name_not_found' }), 'does not resolve in DNS (the name does not exist)');
+  t.equal(whole('tls', { code: 'text', text: '' }), 'cannot be reached securely');
   t.equal(
     whole('timeout', { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 }),
-    'no answer within 10 s',
+    'does not answer (no answer within 10 s)',
   );
   t.equal(
     whole('protocol', { code: 'no_status_line' }),
-    'the answer is not HTTP (it begins with no status line)',
+    'sends invalid answers (the answer is not HTTP (it begins with no status line))',
   );
-  t.equal(whole('protocol', { code: 'too_many_redirects', maxRedirects: 5 }), 'more than 5 redirects');
+  t.equal(
+    whole('protocol', { code: 'too_many_redirects', maxRedirects: 5 }),
+    'sends invalid answers (more than 5 redirects)',
+  );
   t.equal(
     whole('body', { code: 'health_invalid' }),
-    'its health report was not acceptable (the health body is not JSON with a status)',
+    'does not report that it is well (the health body is not JSON with a status)',
   );
-  t.equal(whole('timeout', { code: 'text', text: '' }), 'it did not answer in time');
+  t.equal(whole('timeout', { code: 'text', text: '' }), 'does not answer');
 });
 
 t.test(

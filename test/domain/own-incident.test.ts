@@ -55,7 +55,7 @@ t.test('it describes the whole life of an incident', async (t) => {
       'resolved 0',
     ],
   );
-  const fails = 'it answered with an error (HTTP 503)';
+  const fails = 'is returning errors (HTTP 503)';
   const { updates = [], ...last } = written.at(-1) ?? {};
   const texts = updates.map(({ note: _note, ...update }) => update);
   t.same(
@@ -70,7 +70,7 @@ t.test('it describes the whole life of an incident', async (t) => {
       serviceId: 1,
       source: 'own',
       title: 'Service 1 answers with errors',
-      description: `Our checks of service-1.example fail: ${fails}.`,
+      description: `service-1.example ${fails}.`,
       severity: 'major',
       status: 'resolved',
       startedAt: 114_000,
@@ -78,7 +78,7 @@ t.test('it describes the whole life of an incident', async (t) => {
       sourceUrl: 'http://localhost/status/service-1',
       goodChecks: 0,
       updates: [
-        { at: 114_000, status: 'investigating', text: `Our checks of service-1.example fail: ${fails}.` },
+        { at: 114_000, status: 'investigating', text: `service-1.example ${fails}.` },
         {
           at: 240_000,
           status: 'monitoring',
@@ -87,7 +87,7 @@ t.test('it describes the whole life of an incident', async (t) => {
         {
           at: 354_000,
           status: 'investigating',
-          text: `Our checks of service-1.example fail again: ${fails}.`,
+          text: `service-1.example is down again: it ${fails}.`,
         },
         { at: 420_000, status: 'monitoring', text: 'service-1.example answers again. We watch it.' },
         { at: 540_000, status: 'resolved', text: 'service-1.example has answered 3 checks in a row.' },
@@ -170,7 +170,7 @@ t.test('it has a text for every failure', async (t) => {
     return reason === null ? null : describeReason(reason);
   };
   const failure = { class: 'dns', phase: 'dns', cause: { code: 'text', text: '' } } as const;
-  t.equal(why(failed503(1, 0, { failure }), 'down'), 'its name could not be resolved');
+  t.equal(why(failed503(1, 0, { failure }), 'down'), 'it does not resolve in DNS');
   t.equal(why(good(1, 0, { reported: 'down' }), 'down'), 'it reports that it is down');
   t.equal(why(good(1, 0, { reported: 'slow' }), 'slow'), 'it reports that it is slow');
   t.equal(why(good(1, 0, { responseTimeMs: 3_001 }), 'slow'), 'it took 3.0 s to answer');

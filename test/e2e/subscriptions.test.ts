@@ -79,7 +79,7 @@ t.test('a visitor subscribes, gets letters, and unsubscribes by one click', asyn
 
   isDown = true;
   const down = (await mail.taken(3))[2];
-  t.match(down?.mail.subject, /^🔴 .* is down: it answered with status 503$/);
+  t.match(down?.mail.subject, /^🔴 .* is down: it is returning errors \(HTTP 503\)$/);
   isDown = false;
   const up = (await mail.taken(4))[3];
   t.match(up?.mail.subject, /^🟢 .* after /);

@@ -72,7 +72,7 @@ t.test(
       since: START + 294_000,
       latest: { checkedAt: START + 300_000, statusCode: 503 },
     });
-    const description = 'Our checks of service-1.example fail: it answered with an error (HTTP 503).';
+    const description = 'service-1.example is returning errors (HTTP 503).';
     t.same(
       [...registry.incidents.values()],
       [

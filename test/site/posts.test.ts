@@ -290,6 +290,9 @@ t.test('pages show what the owner says as safe HTML, beside what checks see', as
   );
   t.match((await world.get('/status/shop/incidents/owner-1-1')).text, safe);
   t.match((await world.get('/status/shop/incidents.atom')).text, /the owner says: &lt;b&gt;Late/);
+  const feed = (await world.get('/p/acme/incidents.atom')).text;
+  t.match(feed, /<title>[^<:]*: &lt;b&gt;Late/);
+  t.notMatch(feed, /owner says/i, "the whole page is the owner's");
 });
 
 t.test('a page is not green while its owner reports an incident', async (t) => {
@@ -482,9 +485,9 @@ t.test('what an owner says of a page alone is in its JSON and its Atom feed', as
   const bare = await feed('bare');
   for (const part of [
     '<id>tag:upbeat.test,2026:incident/owner-1</id>',
-    '<title>The owner says: Orders are late (major, investigating)</title>',
+    '<title>Orders are late (major, investigating)</title>',
     `<id>tag:upbeat.test,2026:maintenance/m1-${NOW / 1_000}</id>`,
-    '<title>The owner says: Disks (maintenance, running)</title>',
+    '<title>Disks (maintenance, running)</title>',
   ])
     t.match(bare, part);
   const acme = await feed('acme');

@@ -86,7 +86,10 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     await world.status.put([current(1, DOWN, { seq: 2 })]);
     await world.clock.advance(1_000);
     await page.locator('[data-live="troubled"]').getByText('Gitorium').waitFor();
-    t.match(await page.locator('[data-live="troubled"] li').textContent(), /Gitorium: HTTP 503.*for \d/s);
+    t.match(
+      await page.locator('[data-live="troubled"] li').textContent(),
+      /Gitorium: it is returning errors \(HTTP 503\).*for \d/s,
+    );
     t.equal(await page.locator('[data-live="count:down"]').textContent(), '1');
     const item = page.locator('[data-live-list] > li', { hasText: 'Gitorium' });
     t.match(await item.getAttribute('class'), /\bdown\b/);
@@ -111,7 +114,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     await world.clock.advance(250);
     await page
       .locator('.verdict')
-      .getByText(/has been down since .*: HTTP 503\./)
+      .getByText(/has been down since .*: it is returning errors \(HTTP 503\)/)
       .waitFor();
     t.match(await page.locator('[data-live-part="ours"]').getAttribute('class'), /\bdown\b/);
     // The parts that are taken from the page itself come within seconds.

@@ -209,12 +209,12 @@ t.test('it shows what goes on now once, with its reason, and news beside it', as
     incident('vendor-1', 1, { source: 'vendor', title: 'Elevated error rates' }),
   );
   const { text } = await world.get('/');
-  t.match(text, 'Shop</a>: answered with status 503<');
+  t.match(text, 'Shop</a>: it is returning errors (HTTP 503)<');
   t.match(text, 'BANK</a>: the last response took 4,210 ms<');
   t.notMatch(text, 'Shop is not reachable');
   t.match(text, /Shop<\/a>: <a [^>]*>Elevated error rates</);
   const german = await world.get('/?lang=de');
-  t.match(german.text, 'Shop</a>: Antwort mit Status 503<');
+  t.match(german.text, 'Shop</a>: der Dienst antwortet mit Fehlern (HTTP 503)<');
 });
 
 t.test('it speaks German to who wants it, and keeps the choice', async (t) => {

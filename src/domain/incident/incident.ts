@@ -36,7 +36,7 @@ type OfResponseTime = { readonly responseTimeMs: number };
 
 /** Every reason with its parameters. Times are milliseconds. */
 const REASONS = {
-  check_failed: ({ failure }: { readonly failure: Failure }) => describeFailure(failure),
+  check_failed: ({ failure }: { readonly failure: Failure }) => `it ${describeFailure(failure)}`,
   slow_response: ({ responseTimeMs }: OfResponseTime) => `it took ${seconds(responseTimeMs)} to answer`,
   /** Reported by a health endpoint or a heartbeat. `message`: the sender's own words, one line; absent: none. */
   reported_down: ({ message }: { readonly message?: string }) =>
@@ -93,10 +93,11 @@ interface OpeningParams extends TroubleParams {
 /** What we write into the timeline of an incident, with parameters. */
 const NOTES = {
   /** Always the first entry; `name` and `outage` form the title. */
-  opened: ({ domain, isReported, reason }: OpeningParams) =>
-    `${trouble(domain, isReported)}: ${orUnknown(reason)}.`,
-  failing_again: ({ domain, isReported, reason }: TroubleParams) =>
-    `${trouble(domain, isReported)} again: ${orUnknown(reason)}.`,
+  opened: ({ domain, reason }: OpeningParams) =>
+    reason?.code === 'check_failed'
+      ? `${domain} ${describeFailure(reason.failure)}.`
+      : `${domain} is down: ${orUnknown(reason)}.`,
+  failing_again: ({ domain, reason }: TroubleParams) => `${domain} is down again: ${orUnknown(reason)}.`,
   /** `reason`: why it is still slow; null: it is not. */
   recovering: ({ domain, reason }: Omit<TroubleParams, 'isReported'>) =>
     `${domain} answers again${reason === null ? '' : `, though slowly: ${describeReason(reason)}`}. We watch it.`,
@@ -210,10 +211,6 @@ function isKnownNote(note: IncidentNote): boolean {
 
 function isKnownReason(reason: StatusReason): boolean {
   return isKnown(REASONS, reason) && (reason.code !== 'check_failed' || isKnownFailure(reason.failure));
-}
-
-function trouble(domain: string, isReported: boolean): string {
-  return isReported ? `${domain} is down` : `Our checks of ${domain} fail`;
 }
 
 function orUnknown(reason: StatusReason | null): string {

@@ -170,7 +170,7 @@ export const englishServicePage = {
   /** The cause of a `body` failure may be the service's own status word, so the text contains the class as well. */
   failure: (failure: Failure): string => {
     const cause = describeCause(failure);
-    return failure.class === 'body' || cause === '' ? describeFailure(failure) : cause;
+    return failure.class === 'body' || cause === '' ? `it ${describeFailure(failure)}` : cause;
   },
 
   incidents: 'Incidents',

@@ -215,6 +215,8 @@ export const english = {
       up: (name: string): Phrase => [`${name} is up`],
       slow: (name: string, lasted: Moment): Phrase => phraseOf`${name} has been slow for ${lasted}`,
       down: (name: string, lasted: Moment): Phrase => phraseOf`${name} has been down for ${lasted}`,
+      /** After the sentence that it is down: what it does, such as `is returning errors (HTTP 503)`. */
+      why: (symptom: string) => `: it ${symptom}`,
       unknown: (name: string): Phrase => [`${name} has not been checked yet`],
       /** The newest check is too old to say how the service is. */
       stale: (name: string, seen: Moment): Phrase => phraseOf`${name} was last checked ${seen}`,
@@ -229,6 +231,8 @@ export const english = {
     },
     noHeartbeat: 'no heartbeat arrived',
     failure: shared.failure,
+    symptom: shared.symptom,
+    reason: shared.reason,
     /** An incident that our own checks opened: its title, and an entry of its timeline. */
     incidentTitle: shared.incidentTitle,
     incidentNote: shared.incidentNote,

@@ -5,7 +5,7 @@ import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
-/** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
+/** Since when and why, without the name of the service: `has been down since ...: it is returning errors (HTTP 503).` */
 export function describeVerdict(current: CurrentStatus, language: Language): Phrase {
   const { status, since, latest } = current;
   const { service } = language.texts;
@@ -29,10 +29,10 @@ interface AnswerSubject {
 /** The answer to "is it up?" as one sentence, and for a title, in which no time passes. */
 export function describeAnswer(
   { name, paused, staleSince, reported }: AnswerSubject,
-  { status, since }: CurrentStatus,
+  { status, since, latest }: CurrentStatus,
   { texts }: Language,
 ): { readonly status: ServiceStatus; readonly sentence: Phrase; readonly title: Phrase } {
-  const { answer, answerTitle } = texts.service;
+  const { answer, answerTitle, symptom } = texts.service;
   const unsure = (sentence: Phrase) => ({ status: 'unknown', sentence, title: sentence }) as const;
   if (paused) return unsure(answer.paused(name));
   if (status === 'unknown' || since === null) return unsure(answer.unknown(name));
@@ -41,8 +41,14 @@ export function describeAnswer(
     const title = answer.reported(name);
     return { status: reported === 'minor' ? 'slow' : 'down', title, sentence: title };
   }
-  const title = [answerTitle[status](name)];
-  return { status, title, sentence: status === 'up' ? title : answer[status](name, lasting(since)) };
+  const failure = latest?.failure ?? null;
+  const why = status === 'down' && failure !== null ? [answer.why(symptom(failure))] : [];
+  const title = [answerTitle[status](name), ...why];
+  return {
+    status,
+    title,
+    sentence: status === 'up' ? title : [...answer[status](name, lasting(since)), ...why],
+  };
 }
 
 /** Why a service is down or slow, as the end of a sentence; null: it is neither, or the reason is unknown. */
@@ -66,7 +72,7 @@ export function explainStatus(
       ? null
       : service.slowAnswer(formats.milliseconds(latest.responseTimeMs));
   if (latest.source === 'silence') return service.noHeartbeat;
-  return latest.failure === null ? null : service.failure(latest.failure);
+  return latest.failure === null ? null : service.reason({ code: 'check_failed', failure: latest.failure });
 }
 
 /** A shape for each status, so that colour is not the only sign: an SVG path in a box of 10 by 10. */

@@ -120,10 +120,10 @@ t.test('it writes what happened as text and as HTML, and continues its thread', 
   });
   t.same(await send('msg-1', messageOf(), { reference }), { outcome: 'delivered', reference }, 'again');
   const [down, up, again] = server.letters.map(({ mail }) => mail);
-  t.equal(down?.subject, '🔴 GitHub is down: it answered with status 503');
+  t.equal(down?.subject, '🔴 GitHub is down: it is returning errors (HTTP 503)');
   t.equal(
     down?.text,
-    `GitHub is down: it answered with status 503
+    `GitHub is down: it is returning errors (HTTP 503)
 
 Since: 22 Nov 2026, 10:02 UTC
 Failed while: waiting for the response
@@ -142,7 +142,7 @@ Channels and rules: https://status.example.org/dashboard/channels
 Unsubscribe: https://status.example.org/alerts/stop/7.abc
 `,
   );
-  t.match(down?.html, /<h1[^>]*>GitHub is down: it answered with status 503<\/h1>/);
+  t.match(down?.html, /<h1[^>]*>GitHub is down: it is returning errors \(HTTP 503\)<\/h1>/);
   t.match(
     down?.html,
     /<a class="other" href="https:\/\/status\.example\.org\/alerts\/acknowledge\/1\.t-1\.mac"/,

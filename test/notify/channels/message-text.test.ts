@@ -23,7 +23,7 @@ t.test(
   'it says in the first line what is down and why, and then what a person woken at night needs',
   async (t) => {
     t.same(read(SAMPLES.alert, 'en'), [
-      'bad: Shop is down: it answered with status 503',
+      'bad: Shop is down: it is returning errors (HTTP 503)',
       'Since: 20 Nov 2026, 10:00 UTC',
       'Failed while: waiting for the response',
       'Fails from: eu, us (not everywhere)',
@@ -32,7 +32,7 @@ t.test(
       'Rule: Nights',
     ]);
     t.same(read(SAMPLES.alert, 'de'), [
-      'bad: Shop ist gestört: Antwort mit Status 503',
+      'bad: Shop ist gestört: der Dienst antwortet mit Fehlern (HTTP 503)',
       'Seit: 20. Nov. 2026, 10:00 UTC',
       'Gescheitert: beim Warten auf die Antwort',
       'Gestört aus: eu, us (nicht überall)',
@@ -54,7 +54,7 @@ t.test(
     t.same(lines.slice(0, 6), [
       'bad: 14 services are down',
       'Since: 20 Nov 2026, 10:00 UTC',
-      'First: Shop: it answered with status 503',
+      'First: Shop: it is returning errors (HTTP 503)',
       'In common: they all resolve to 198.51.100.7',
       'Rule: Nights',
       // The same reason is not said ten times.
@@ -71,12 +71,12 @@ t.test('it has a first line for each kind of message', async (t) => {
   const firstLines = (language: 'en' | 'de') =>
     Object.fromEntries(Object.entries(SAMPLES).map(([name, message]) => [name, read(message, language)[0]]));
   t.same(firstLines('en'), {
-    alert: 'bad: Shop is down: it answered with status 503',
+    alert: 'bad: Shop is down: it is returning errors (HTTP 503)',
     group: 'bad: 14 services are down',
     update: 'bad: Shop now fails everywhere',
-    reminder: 'bad: Shop is still down: it answered with status 503',
+    reminder: 'bad: Shop is still down: it is returning errors (HTTP 503)',
     recovery: 'good: Shop is up again after 5 min',
-    acknowledged: 'info: Ada has acknowledged: Shop is down: it answered with status 503',
+    acknowledged: 'info: Ada has acknowledged: Shop is down: it is returning errors (HTTP 503)',
     silent: 'bad: Backup is silent: no heartbeat arrived for 10m',
     slow: 'warning: Shop is slow: it took 4.2 s to answer',
     flapping: 'bad: Shop is flapping: 6 changes within 10 min',
@@ -89,12 +89,12 @@ t.test('it has a first line for each kind of message', async (t) => {
     online: 'good: The prober is online again',
   });
   t.same(firstLines('de'), {
-    alert: 'bad: Shop ist gestört: Antwort mit Status 503',
+    alert: 'bad: Shop ist gestört: der Dienst antwortet mit Fehlern (HTTP 503)',
     group: 'bad: 14 Dienste sind gestört',
     update: 'bad: Shop ist jetzt überall gestört',
-    reminder: 'bad: Shop ist weiterhin gestört: Antwort mit Status 503',
+    reminder: 'bad: Shop ist weiterhin gestört: der Dienst antwortet mit Fehlern (HTTP 503)',
     recovery: 'good: Shop antwortet wieder nach 5 Min.',
-    acknowledged: 'info: Ada hat übernommen: Shop ist gestört: Antwort mit Status 503',
+    acknowledged: 'info: Ada hat übernommen: Shop ist gestört: der Dienst antwortet mit Fehlern (HTTP 503)',
     silent: 'bad: Backup ist verstummt: seit 10 Min. kam kein Lebenszeichen',
     slow: 'warning: Shop ist langsam: die Antwort brauchte 4,2 s',
     flapping: 'bad: Shop flattert: 6 Wechsel binnen 10 Min.',
@@ -113,7 +113,7 @@ t.test('it says when an outage began and ended', async (t) => {
     'good: Shop is up again after 5 min',
     'Began: 20 Nov 2026, 10:00 UTC',
     'Ended: 20 Nov 2026, 10:05 UTC',
-    'Reason: it answered with status 503',
+    'Reason: it is returning errors (HTTP 503)',
     'Vendor says: Elevated error rates',
     'Rule: Nights',
   ]);
@@ -207,14 +207,14 @@ t.test('it says two things about one service in one line', async (t) => {
   const items = [itemOf(), itemOf({ event: 'certificate', certificate: { endsAt: BEGAN_AT, days: 7 } })];
   t.equal(
     renderMessage(messageOf({ items, total: 1 }), 'en').title,
-    'Shop is down: it answered with status 503; The certificate of Shop expires within 7 days',
+    'Shop is down: it is returning errors (HTTP 503); The certificate of Shop expires within 7 days',
   );
 });
 
 t.test('it says of each service of a group what is wrong with it, where that differs', async (t) => {
   const slow = itemOf({ reason: { code: 'slow_response', responseTimeMs: 4_200 } }, 'Search');
   t.same(read(messageOf({ items: [itemOf(), slow] }), 'en').slice(-2), [
-    '• Shop: it answered with status 503',
+    '• Shop: it is returning errors (HTTP 503)',
     '• Search: it took 4.2 s to answer',
   ]);
 });

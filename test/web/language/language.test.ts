@@ -165,8 +165,8 @@ t.test('it says every cause of a failure in each language', async (t) => {
   t.same(new Set(causes.map((cause) => germanFailure({ class: 'body', cause }))).size, causes.length);
   const recorded = (kind: 'body' | 'tls', text: string) =>
     germanFailure({ class: kind, cause: { code: 'text', text } });
-  t.equal(recorded('body', 'degraded'), 'der Zustandsbericht war nicht annehmbar (degraded)');
-  t.equal(recorded('tls', ''), 'keine sichere Verbindung kam zustande');
+  t.equal(recorded('body', 'degraded'), 'der Dienst meldet sich nicht als gesund (degraded)');
+  t.equal(recorded('tls', ''), 'der Dienst ist nicht sicher erreichbar');
 });
 
 t.test('it says time limits in seconds, and a failure once', async (t) => {
@@ -188,17 +188,17 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
     ],
     [
       failure('dns', { code: 'text', text: '' }),
-      'its name could not be resolved',
-      'der Name ließ sich nicht auflösen',
+      'it does not resolve in DNS',
+      'der Dienst lässt sich im DNS nicht auflösen',
     ],
     [
       failure('body', { code: 'text', text: 'degraded' }),
-      'its health report was not acceptable (degraded)',
-      'der Zustandsbericht war nicht annehmbar (degraded)',
+      'it does not report that it is well (degraded)',
+      'der Dienst meldet sich nicht als gesund (degraded)',
     ],
     [
       failure('body', { code: 'reported_down', word: 'on fire' }),
-      'its health report was not acceptable (the service reports "on fire")',
+      'it reports "on fire"',
       'der Dienst meldet „on fire“',
     ],
   ];
@@ -262,7 +262,7 @@ t.test('it describes own incidents in each language, in every sentence that the 
   const note = (one: IncidentNote) => de.texts.service.incidentNote(one);
   t.equal(
     note({ code: 'failing_again', domain: 'pier.example', isReported: false, reason: status }),
-    'Unsere Prüfungen von pier.example schlagen wieder fehl: Antwort mit Status 503.',
+    'pier.example ist wieder gestört: der Dienst antwortet mit Fehlern (HTTP 503).',
   );
   t.equal(
     note({

@@ -52,14 +52,14 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     duration: ['30 Min.'],
     when: [{ at: NOW - 60 * MINUTE, shown: 'age' }],
     lasted: 'dauerte 30 Min.',
-    description: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
+    description: 'shop.example ist gestört: ein Grund ist nicht bekannt.',
     vendorUrl: null,
     timeline: [
       { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'second' }], text: '' },
       {
         status: 'wird untersucht',
         time: [{ at: NOW - 60 * MINUTE, shown: 'second' }],
-        text: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
+        text: 'shop.example ist gestört: ein Grund ist nicht bekannt.',
       },
     ],
     timelineLabel: 'Verlauf, 2 Einträge',

@@ -461,7 +461,7 @@ t.test('it speaks German where that is asked for', async (t) => {
   const { text } = await world.get('/status/pier-example?lang=de');
   for (const said of [
     'Unsere Prüfungen',
-    'Unsere Prüfungen von pier.example schlagen fehl: das Zertifikat ist abgelaufen.',
+    'pier.example ist nicht sicher erreichbar (das Zertifikat ist abgelaufen).',
     'Statusseite des Anbieters',
     'Erreichbarkeit',
     'Antwortzeit',
@@ -634,12 +634,12 @@ t.test('it tells other sites what a link leads to, on its page and on those of i
     return Object.fromEntries([...tags].map(([, key, content]) => [key, content]));
   };
   const description =
-    'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired. The vendor&#39;s status page reports no problems.';
+    'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): it cannot be reached securely (certificate has expired). The vendor&#39;s status page reports no problems.';
   t.same(await tagsOf('/status/pier-example'), {
     description,
     'og:site_name': 'Upbeat',
     'og:type': 'website',
-    'og:title': 'Pier is down',
+    'og:title': 'Pier is down: it cannot be reached securely',
     'og:description': description,
     'og:url': 'https://upbeat.test/status/pier-example',
     'og:image': 'https://upbeat.test/api/chart/pier-example.png?size=card',

@@ -176,7 +176,7 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
   const timeOut = { class: 'timeout', phase: 'dns', cause: { code: 'text', text: '' } } as const;
   t.same(waterfallOf(checked({ status: 'down', failure: timeOut, timing: NO_TIMING }), en), {
     width: 1_000,
-    rows: [{ kind: 'dns', name: 'DNS lookup', ms: null, bar: null, failure: 'it did not answer in time' }],
+    rows: [{ kind: 'dns', name: 'DNS lookup', ms: null, bar: null, failure: 'it does not answer' }],
     total: null,
     label: 'Last check, phase by phase',
   });

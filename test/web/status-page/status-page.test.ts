@@ -58,7 +58,7 @@ async function world() {
         {
           at: NOW - 60_000,
           status: 'investigating',
-          text: 'Our checks of post.example fail: no reason is known.',
+          text: 'post.example is down: no reason is known.',
           note: {
             code: 'opened',
             name: 'Post',
