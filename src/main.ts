@@ -70,6 +70,7 @@ export async function startProgram(
     serves || node.roles.includes('judge')
       ? await joinOwners({
           ...{ config, registry: forRequests, samples, nodes: node.nodes, clock, sharedNow, log },
+          shareOf: watching.shareOf,
           alerts: {
             services: directory,
             status,

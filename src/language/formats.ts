@@ -20,6 +20,7 @@ export function createFormats(dates: string, units: string) {
   const relative = lazily(() => new Intl.RelativeTimeFormat(units));
   const dayParts = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
   const day = lazily(() => new Intl.DateTimeFormat(dates, dayParts));
+  const weekday = lazily(() => new Intl.DateTimeFormat(dates, { weekday: 'long', timeZone: 'UTC' }));
   const timeParts = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
   const time = lazily(() => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts }));
   const second = lazily(
@@ -55,6 +56,8 @@ export function createFormats(dates: string, units: string) {
     },
     /** A day in UTC: `20 Nov 2026`. */
     day: (at: number): string => day().format(at),
+    /** `Monday` for 0. */
+    weekday: (index: number): string => weekday().format(FIRST_MONDAY + index * DAY_MS),
     /** A date and time in UTC with the time zone, because the server does not know the reader's. */
     time: (at: number): string => time().format(at),
     /** As `time`, with seconds. */
@@ -66,6 +69,8 @@ export function createFormats(dates: string, units: string) {
   };
 }
 
+/** A Monday, epoch milliseconds. */
+const FIRST_MONDAY = 4 * DAY_MS;
 /** A no-break space; the narrow one is not in the font of pages. */
 const PERCENT_SPACE = '\u00a0';
 

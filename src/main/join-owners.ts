@@ -29,6 +29,7 @@ import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';
 import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
 import { createCheckTrials } from './try-check.ts';
+import type { CheckWatches } from './watch-checks.ts';
 
 /** The parts. */
 export type Owners = Awaited<ReturnType<typeof joinOwners>>;
@@ -39,6 +40,7 @@ export async function joinOwners(parts: {
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'query' | 'newest'>;
   readonly nodes: () => readonly NodeState[];
+  readonly shareOf: CheckWatches['shareOf'];
   readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions' | 'recheck'>;
   readonly clock: Clock;
   readonly sharedNow: () => number;
@@ -137,6 +139,7 @@ export async function joinOwners(parts: {
       kinds: CHANNEL_KINDS_TABLE,
       charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
       tryCheck: trials.run,
+      shareOf: parts.shareOf,
       sendsMail: mailer !== null,
       destinations: destinationsByTrust(checks, registry),
       bounds: {

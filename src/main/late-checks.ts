@@ -59,12 +59,7 @@ export function watchAccountBounds(report: () => AccountBounds, clock: Pick<Cloc
   const differing = new Map<number, number>();
   const said = new Set<number>();
   const cancel: Cancel = clock.every(READ_INTERVAL_MS, () => {
-    const waiting = new Map<number, { held: number; waiting: number }>();
-    for (const host of report().hosts)
-      for (const { accountId, ...use } of host?.shares.bounded ?? []) {
-        const sum = waiting.get(accountId) ?? { held: 0, waiting: 0 };
-        waiting.set(accountId, { held: sum.held + use.held, waiting: sum.waiting + use.waiting });
-      }
+    const waiting = sumOf(report());
     for (const account of new Set([...waiting.keys(), ...differing.keys(), ...said])) {
       const use = waiting.get(account);
       const count = (use !== undefined) === said.has(account) ? 0 : (differing.get(account) ?? 0) + 1;
@@ -80,5 +75,23 @@ export function watchAccountBounds(report: () => AccountBounds, clock: Pick<Cloc
       }
     }
   });
-  return { stop: (): void => cancel() };
+  return {
+    /** The slots that an account holds and its checks that wait, once it was said that they are late; null: they are not. */
+    of: (account: number): { readonly held: number; readonly waiting: number } | null =>
+      said.has(account) ? (sumOf(report()).get(account) ?? null) : null,
+    stop: (): void => cancel(),
+  };
+}
+
+/** The shares of accounts at their bound over all threads. */
+function sumOf({
+  hosts,
+}: AccountBounds): ReadonlyMap<number, { readonly held: number; readonly waiting: number }> {
+  const shares = new Map<number, { held: number; waiting: number }>();
+  for (const host of hosts)
+    for (const { accountId, ...use } of host?.shares.bounded ?? []) {
+      const sum = shares.get(accountId) ?? { held: 0, waiting: 0 };
+      shares.set(accountId, { held: sum.held + use.held, waiting: sum.waiting + use.waiting });
+    }
+  return shares;
 }

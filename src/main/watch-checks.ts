@@ -41,6 +41,8 @@ export function watchChecks(parts: WatchedParts) {
   const bounds = watchAccountBounds(report, clock, log);
   return {
     stopped,
+    /** The share of an account whose checks are late because it is used up; null: it is not, as far as this process knows. */
+    shareOf: bounds.of,
     /** Why checks are not made, or late, one line; null: neither. */
     problem: (): string | null => stopped.problem() ?? late.problem(),
     stop(): void {

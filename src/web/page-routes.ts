@@ -67,6 +67,7 @@ export type PageSources = Omit<
     | 'acknowledgeLinks'
     | 'charge'
     | 'tryCheck'
+    | 'shareOf'
     | 'sendsMail'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */

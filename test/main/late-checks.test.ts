@@ -54,6 +54,8 @@ t.test(
         { account: 7, held: 128, waiting: 1_800 },
       ],
     ]);
+    t.same(watch.of(7), { held: 128, waiting: 1_800 }, 'and its owner reads it');
+    t.equal(watch.of(8), null);
     bounded = [];
     await clock.advance(20_000);
     bounded = [{ accountId: 7, held: 64, waiting: 1 }];
@@ -63,5 +65,6 @@ t.test(
     t.same(lines, [], 'a pause is no end');
     await clock.advance(5_000);
     t.same(lines, [['checks of an account begin in time again', { account: 7 }]]);
+    t.equal(watch.of(7), null);
   },
 );

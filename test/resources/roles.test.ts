@@ -76,7 +76,8 @@ const CHANGES = {
   patchPage: ['editor', (as) => pageChanges.patch(context, as, 'acme', page, [1])],
   arrangeStatusPage: [
     'editor',
-    (as) => arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_service', service: 'none', group: 0 }),
+    (as) =>
+      arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_services', services: ['none'], group: 0 }),
   ],
   removePage: ['editor', (as) => pageChanges.remove(context, as, 'acme', null)],
   addRule: ['editor', (as) => ruleChanges.add(context, as, {})],

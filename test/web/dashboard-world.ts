@@ -32,7 +32,11 @@ import { registryHere } from '../support/registry-here.ts';
 export async function dashboard(
   t: Test,
   checks?: readonly Sample[],
-  more: { readonly tryCheck?: TrialContext['tryCheck'] } = {},
+  more: {
+    readonly tryCheck?: TrialContext['tryCheck'];
+    readonly query?: DashboardSources['samples']['query'];
+    readonly shareOf?: DashboardSources['shareOf'];
+  } = {},
 ) {
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 100 });
   const registry = registryHere(methods, createFakeClock(NOW));
@@ -103,7 +107,10 @@ export async function dashboard(
     directory,
     status: { get: () => null },
     beginHistory: createHistoryReads(createFakeClock(NOW)),
-    samples: { newest: checks === undefined ? away : async () => [...checks], query: async () => [] },
+    samples: {
+      newest: checks === undefined ? away : async () => [...checks],
+      query: more.query ?? (async () => []),
+    },
     proofs: {
       instructions: (_account, domain) => ({ recordName: `_upbeat.${domain}`, fileUrl: '', word: '' }),
       check: async (_account, domain) => proof(domain),
@@ -115,6 +122,7 @@ export async function dashboard(
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
     charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, createFakeClock(NOW)),
     tryCheck: more.tryCheck ?? (async () => goodAttempt()),
+    shareOf: more.shareOf ?? (() => null),
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,

@@ -73,3 +73,64 @@ t.test('it shows each role the tabs that it can open, and which one it is on', a
   const viewer = await join(ada.id, 'viewer');
   t.same((await tabs('/dashboard/rules', viewer)).length, all.length + rest.length - 2);
 });
+
+t.test('it finds services by a text, and sorts them', async (t) => {
+  const { registry, ada, call } = await dashboard(t);
+  for (const domain of ['b.shop.example', 'a.shop.example', 'blog.example'])
+    await registry.addService(owned(domain, ada.id));
+  const names = async (query: string) => {
+    const { text } = await call(`/dashboard${query}`, ada);
+    return [...text.matchAll(/<a href="\/dashboard\/services\/[^"]+">([^<]+)<\/a> <span class="soft">/g)].map(
+      ([, name]) => name,
+    );
+  };
+  t.equal((await names('')).length, 3);
+  t.same(await names('?q=SHOP&sort=name'), ['a.shop.example', 'b.shop.example']);
+  t.same(await names('?q=nothing'), []);
+  t.match((await call('/dashboard?q=nothing', ada)).text, /No service matches[\s\S]*Show all/);
+  t.match((await call('/dashboard?sort=uptime', ada)).text, /<option value="uptime" selected>/);
+});
+
+t.test('it says that checks are late because the account has used up its share', async (t) => {
+  const { ada, grace, call } = await dashboard(t, undefined, {
+    shareOf: (accountId) => (accountId === 1 ? { held: 64, waiting: 900 } : null),
+  });
+  t.match(
+    (await call('/dashboard', ada)).text,
+    /hold all 64 slots that one account may have, and 900 more are waiting/,
+  );
+  t.notMatch((await call('/dashboard', grace)).text, /slots that one account/);
+});
+
+t.test('the page of a service shows its days, its response times and its newest incidents', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t, [], {
+    query: async ({ from, to, stepMs }) =>
+      Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, n) => {
+        const isLast = from + (n + 1) * stepMs >= to;
+        return {
+          ...{
+            startAt: from + n * stepMs,
+            endAt: Math.min(to, from + (n + 1) * stepMs),
+            count: isLast ? 4 : 0,
+          },
+          ...{ upCount: isLast ? 3 : 0, uptimeRatio: isLast ? 0.75 : null, meanMs: null },
+          ...{ slowCount: 0, downCount: isLast ? 1 : 0, suspectCount: 0, p50Ms: isLast ? 40 : null },
+          ...{ p95Ms: isLast ? 50 : null, p99Ms: isLast ? 60 : null },
+        };
+      }),
+  });
+  const made = await registry.addService(owned('shop.example', ada.id));
+  const path = `/dashboard/services/${made.slug}`;
+  const said = {
+    title: 'Orders are late',
+    text: 'We look.',
+    severity: 'minor',
+    [`service:${made.slug}`]: 'on',
+  };
+  t.match(await post('/dashboard/incidents/add', ada, said), { status: 303 });
+  const { text } = await call(path, ada);
+  t.match(text, /<strong>75% today/);
+  t.match(text, /<title>\d{4}-\d\d-\d\d: 75% up/);
+  t.match(text, /class="line-p50" d="[^"]+"/);
+  t.match(text, /Recent incidents[\s\S]*Orders are late/);
+});

@@ -1,4 +1,4 @@
-/** Single steps in the list of a page, as forms make them. */
+/** Changes in the list of a page, as forms make them. */
 import {
   arrangePage,
   isListable,
@@ -12,7 +12,7 @@ import { type PageContext, pageChanges } from './pages.ts';
 /** A requested change of a page's list. Groups are numbered from 0. */
 export type PageArrangement =
   | Exclude<PageStep, { readonly kind: 'add_service' }>
-  | { readonly kind: 'add_service'; readonly service: string; readonly group: number };
+  | { readonly kind: 'add_services'; readonly services: readonly string[]; readonly group: number };
 
 /**
  * Changes the list of a page by one step. `revisions`: those that the client has seen. Refused with `role_required`, `no_page`,
@@ -33,36 +33,43 @@ export async function arrangeStatusPage(
   if (!revisions.includes(found.value.revision)) return refuse({ code: 'page_stale' });
   if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
     return refuse({ code: 'page_group_name_missing' }, 'name');
-  const step = readStep(context.findService, found.value.accountId, arrangement);
-  if (!step.ok) return step;
-  const arranged = arrangePage(found.value.groups, step.value);
-  if (!arranged.ok) return refuse(arranged.problem, fieldOf(arrangement));
-  const groups = arranged.groups.map(({ name, services }) => ({
+  const steps = readSteps(context.findService, found.value.accountId, arrangement);
+  if (!steps.ok) return steps;
+  let arranged = found.value.groups;
+  for (const step of steps.value) {
+    const next = arrangePage(arranged, step);
+    if (!next.ok) return refuse(next.problem, fieldOf(arrangement));
+    arranged = next.groups;
+  }
+  const groups = arranged.map(({ name, services }) => ({
     name,
     services: services.flatMap((id) => context.findServiceById(id)?.slug ?? []),
   }));
   return await pageChanges.patch(context, principal, slug, { groups }, revisions);
 }
 
-function readStep(
+function readSteps(
   findService: PageContext['findService'],
   accountId: number,
   arrangement: PageArrangement,
-): Outcome<PageStep> {
-  if (arrangement.kind === 'add_service') {
-    const { group, service: slug } = arrangement;
-    const service = findService(slug.toLowerCase());
-    return service !== null && isListable(service, accountId)
-      ? accept({ kind: 'add_service', serviceId: service.id, group })
-      : refuse({ code: 'no_page_service', slug }, 'service');
+): Outcome<readonly PageStep[]> {
+  if (arrangement.kind === 'add_services') {
+    const steps: PageStep[] = [];
+    for (const slug of arrangement.services) {
+      const service = findService(slug.toLowerCase());
+      if (service === null || !isListable(service, accountId))
+        return refuse({ code: 'no_page_service', slug }, 'service');
+      steps.push({ kind: 'add_service', serviceId: service.id, group: arrangement.group });
+    }
+    return accept(steps);
   }
-  if (arrangement.kind !== 'add_group' && arrangement.kind !== 'rename_group') return accept(arrangement);
+  if (arrangement.kind !== 'add_group' && arrangement.kind !== 'rename_group') return accept([arrangement]);
   const name = readGroupName(arrangement.name);
-  return name.ok ? accept({ ...arrangement, name: name.value }) : refuse(name.problem, 'name');
+  return name.ok ? accept([{ ...arrangement, name: name.value }]) : refuse(name.problem, 'name');
 }
 
 /** The member of an arrangement that a refusal concerns. */
 function fieldOf({ kind }: PageArrangement): string | null {
-  if (kind === 'add_service') return 'service';
+  if (kind === 'add_services') return 'service';
   return kind === 'add_group' ? 'name' : null;
 }

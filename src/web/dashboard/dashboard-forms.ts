@@ -24,6 +24,7 @@ import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
+import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
@@ -44,6 +45,12 @@ import type { Language } from '../language/language.ts';
 import { type ConfirmedThing, filledPath, questionOf } from './confirmations.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
+/** Slots that an account holds, and checks that wait because it may hold no more. */
+export interface AccountShare {
+  readonly held: number;
+  readonly waiting: number;
+}
+
 /** Sources of the dashboard. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
@@ -62,6 +69,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     WebhookStore &
     PageStore &
     PostStore &
+    Pick<IncidentStore, 'listIncidents'> &
     ChannelStore &
     MessageStore &
     RuleStore &
@@ -89,6 +97,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   ) => Promise<void>;
   /** Makes one attempt of a check that an owner tries. */
   readonly tryCheck: TrialContext['tryCheck'];
+  /** The share of an account whose checks wait for it in this process; null: none of them does. Absent: not known. */
+  readonly shareOf?: (accountId: number) => AccountShare | null;
   readonly limits: () => ApiLimits;
   /** Whether the operator has configured a mail server. Default false. */
   readonly sendsMail?: boolean;

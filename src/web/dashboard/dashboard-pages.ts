@@ -35,7 +35,14 @@ import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import { ruleCookie, rulePages } from './rule-pages.ts';
-import { changedSince, createServiceTable, summarize } from './service-table.ts';
+import {
+  arrangeRows,
+  changedSince,
+  createServiceTable,
+  heldText,
+  summarize,
+  TABLE_ORDERS,
+} from './service-table.ts';
 import { invitationCookie, type Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
@@ -67,7 +74,11 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
   const sources = { ...given, askFirst };
   const readTable = createServiceTable(sources);
 
-  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
+  const overview = async (
+    session: Visitor,
+    refused: RefusedForm | null,
+    query = '',
+  ): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
     const [services, claims, notices, accounts, alerts, channels, pages] = await Promise.all([
@@ -80,6 +91,9 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       registry.pagesOf(accountId),
     ]);
     const rows = await readTable(services, language);
+    const wanted = new URLSearchParams(query);
+    const search = (wanted.get('q') ?? '').slice(0, 100);
+    const order = TABLE_ORDERS.find((one) => one === wanted.get('sort')) ?? 'status';
     return show(
       './dashboard',
       {
@@ -93,7 +107,10 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
           text: notice.notice === null ? notice.text : texts.notice(notice.notice),
           time: [time(notice.at)],
         })),
-        services: rows,
+        services: arrangeRows(rows, search, order),
+        count: rows.length,
+        ...{ search, order, orders: TABLE_ORDERS },
+        held: heldText(given.shareOf?.(accountId) ?? null, language),
         summary: summarize(rows, alerts.length, language),
         changed: changedSince(rows, now() - DAY_MS, language),
         steps: stepsOf({ services, channels, pages }),
@@ -129,7 +146,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       sources,
       '/dashboard',
       async (session, request) =>
-        invitation.follow(request) ?? rule.follow(request) ?? (await overview(session, null)),
+        invitation.follow(request) ?? rule.follow(request) ?? (await overview(session, null, request.query)),
     ),
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),

@@ -20,11 +20,12 @@ import {
   type ShowPage,
 } from './dashboard-forms.ts';
 import { type PostCard, type PostField, postPages } from './post-pages.ts';
+import { describeRecurrence, recurrenceFields, recurrenceIn } from './recurrence-fields.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 /** Time by which the button extends an occurrence. */
 const EXTENSION = '30m';
-const EXAMPLE = { zone: 'Europe/Berlin', duration: '90m', rule: 'FREQ=WEEKLY;BYDAY=TU' };
+const EXAMPLE = { zone: 'Europe/Berlin', duration: '90m' };
 const { titleCharacters, textCharacters } = OWNER_MAINTENANCE_BOUNDS;
 
 /** The routes. */
@@ -86,7 +87,7 @@ function readFields(fields: FormFields) {
     starts_at: given('starts'),
     duration: given('duration'),
     time_zone: given('zone') || 'UTC',
-    recurrence: given('recurrence'),
+    recurrence: recurrenceIn(fields),
   };
 }
 
@@ -99,11 +100,12 @@ async function viewMaintenance(
   maintenance: OwnerMaintenance,
   next: Occurrence | null,
   now: number,
-  { texts }: Language,
+  language: Language,
 ): Promise<PostCard> {
+  const { texts } = language;
   const isRunning = next !== null && next.startsAt <= now;
   const facts = [
-    ...(maintenance.recurrence === null ? [] : [maintenance.recurrence]),
+    ...(maintenance.recurrence === null ? [] : [describeRecurrence(maintenance.recurrence, language)]),
     maintenance.timeZone,
   ].join(' · ');
   const span = next === null ? [] : [...texts.page.from(time(next.startsAt), time(next.endsAt)), ' · '];
@@ -124,8 +126,8 @@ async function viewMaintenance(
   };
 }
 
-function maintenanceFields(maintenance: OwnerMaintenance | null, { texts }: Language): readonly PostField[] {
-  const { posts: w } = texts;
+function maintenanceFields(maintenance: OwnerMaintenance | null, language: Language): readonly PostField[] {
+  const { posts: w } = language.texts;
   return [
     {
       name: 'title',
@@ -161,17 +163,6 @@ function maintenanceFields(maintenance: OwnerMaintenance | null, { texts }: Lang
       example: EXAMPLE.duration,
       value: maintenance === null ? '1h' : formatDuration(maintenance.durationMs),
     },
-    {
-      name: 'recurrence',
-      label: w.recurrence,
-      input: 'text',
-      example: EXAMPLE.rule,
-      choices: [
-        { value: 'FREQ=DAILY', text: w.daily },
-        { value: 'FREQ=WEEKLY', text: w.weekly },
-        { value: 'FREQ=MONTHLY', text: w.monthly },
-      ],
-      value: maintenance?.recurrence ?? '',
-    },
+    ...recurrenceFields(maintenance?.recurrence ?? null, language),
   ];
 }

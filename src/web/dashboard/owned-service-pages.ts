@@ -34,6 +34,7 @@ import {
   visitorRoute,
 } from './dashboard-forms.ts';
 import { atFields, filledForm, patchIn, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
+import { createServicePast } from './service-past.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
@@ -124,6 +125,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
 /** Creates the function that shows a service with what was entered in a refused form. */
 function createPage(show: ShowPage, sources: DashboardSources) {
   const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
+  const readPast = createServicePast(sources);
   return async (
     service: Service,
     session: Visitor,
@@ -141,6 +143,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       beginHistory()(() => samples.newest(id, SHOWN).catch((): Sample[] => [])),
       Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
     ]);
+    const past = await readPast(service, session.language);
     const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
     const shownAs = directory.pageName(service);
     const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
@@ -156,6 +159,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
         unreadable: foreign.includes(true),
         page: shownAs,
         subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
+        past,
         word: texts.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],

@@ -101,10 +101,15 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       return await verifyPageDomain(context, memberOf(session), slug);
     }),
     form('add', 'add', async (page, session, fields) => {
-      const service = fields.get('service') ?? '';
+      const ticked = [...fields.keys()].filter((name) => name.startsWith('service:'));
+      const services = [
+        fields.get('service') ?? [],
+        ticked.map((name) => name.slice('service:'.length)),
+      ].flat();
+      if (services.length === 0)
+        return { problems: { search: session.language.texts.pageEditor.noneChosen } };
       const outcome = await arrange(page, session, fields, {
-        kind: 'add_service',
-        service,
+        ...{ kind: 'add_services', services },
         group: groupOf(fields),
       });
       return renameFields(outcome, { service: 'search' });
@@ -190,7 +195,7 @@ function createEditor(show: ShowPage, { directory, proofs, siteUrl }: DashboardS
         })),
         count: countServices(groups),
         search,
-        found: search === '' ? null : findServices(directory, page, search),
+        found: findServices(directory, page, search),
         frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
         script: `<script src="${address}" data-page="${slug}" async></script>`,
       },
@@ -293,7 +298,7 @@ function groupOf(fields: FormFields): number {
  */
 function readStep(
   text: string,
-): Exclude<PageArrangement, { kind: 'add_service' | 'add_group' | 'rename_group' }> | null {
+): Exclude<PageArrangement, { kind: 'add_services' | 'add_group' | 'rename_group' }> | null {
   const found = /^(up|down|remove|group_up|group_down|group_remove) (\d{1,15})$/.exec(text);
   if (found === null) return null;
   const number = Number(found[2]);
@@ -313,12 +318,12 @@ function readStep(
   }
 }
 
-const MAX_RESULTS = 12;
+const MAX_RESULTS = 20;
 
 /**
  * Finds services that the account may show and that are not on the page yet, whose name, domain or slug contains the
- * text. The account's own services come first, then those that begin with the text. Returns at most 12, and the number
- * of others.
+ * text; without a text only the account's own. These come first, then those that begin with the text. Returns at most 20, and
+ * the number of others.
  */
 function findServices(
   directory: ServiceDirectory,
@@ -329,6 +334,7 @@ function findServices(
   const listed = new Set(groups.flatMap(({ services }) => services));
   const found = directory
     .all()
+    .filter(({ origin }) => wanted !== '' || origin === 'owner')
     .filter((service) => !listed.has(service.id) && findListed(directory, accountId, service.id) !== null)
     .filter(({ name, domain, slug }) => `${name}\n${domain}\n${slug}`.toLowerCase().includes(wanted));
   const rank = ({ origin, name }: Service) =>

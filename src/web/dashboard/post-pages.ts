@@ -32,13 +32,16 @@ import type { Visitor } from './sign-in-pages.ts';
 export interface PostField {
   readonly name: string;
   readonly label: string;
-  readonly input: 'text' | 'area' | 'choice' | 'time';
+  readonly input: 'text' | 'area' | 'choice' | 'time' | 'ticks';
+  /** Of `ticks`: the chosen ones, separated by commas. */
   readonly value: string;
   readonly required?: boolean;
   readonly maxLength?: number;
   readonly rows?: number;
   readonly example?: string;
-  /** Of `choice`: what can be chosen; of `text`: what is suggested. */
+  /** The choice of `repeats` that the field belongs to; absent: all. */
+  readonly only?: string;
+  /** Of `choice` and `ticks`: what can be chosen. */
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
 }
 

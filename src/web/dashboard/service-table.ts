@@ -7,7 +7,7 @@ import { age, lasting, type Phrase } from '../../language/phrase.ts';
 import { daysUntil, hoursUntil } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { createUptimeBars } from '../parts/uptime-bars.ts';
-import type { DashboardSources } from './dashboard-forms.ts';
+import type { AccountShare, DashboardSources } from './dashboard-forms.ts';
 
 /** Services beyond these have neither uptime nor bars, so that the page of a large account is not slow. */
 const MAX_WITH_PAST = 200;
@@ -34,13 +34,39 @@ export function createServiceTable(
         since,
         ratio,
         checked,
+        checkedAt: latest?.checkedAt ?? null,
         uptime: ratio === null ? null : formats.percent(ratio),
         lines: bars.get(service.id)?.lines ?? [],
       };
     });
-    return rows.sort((a, b) => rankOf(a) - rankOf(b) || a.service.name.localeCompare(b.service.name));
+    return rows.sort((a, b) => rankOf(a) - rankOf(b) || byName(a, b));
   };
 }
+
+/** The orders of the table. */
+export const TABLE_ORDERS = ['status', 'name', 'uptime', 'checked'] as const;
+
+/** The rows whose name, domain or slug contains a text, in an order. `rows`: those in trouble first. */
+export function arrangeRows<R extends Row>(
+  rows: readonly R[],
+  text: string,
+  order: (typeof TABLE_ORDERS)[number],
+) {
+  const wanted = text.trim().toLowerCase();
+  const found = rows.filter(({ service: { name, domain, slug } }) =>
+    `${name}\n${domain}\n${slug}`.toLowerCase().includes(wanted),
+  );
+  return order === 'status' ? found : found.sort(ORDERS[order]);
+}
+
+const byName = (a: Row, b: Row) => a.service.name.localeCompare(b.service.name);
+/** What is not known comes last. */
+const ORDERS: Readonly<Record<Exclude<(typeof TABLE_ORDERS)[number], 'status'>, (a: Row, b: Row) => number>> =
+  {
+    name: byName,
+    uptime: (a, b) => (a.ratio ?? 2) - (b.ratio ?? 2) || byName(a, b),
+    checked: (a, b) => (b.checkedAt ?? 0) - (a.checkedAt ?? 0) || byName(a, b),
+  };
 
 /** What is summed up of a row. */
 interface Row {
@@ -49,6 +75,8 @@ interface Row {
   readonly since: number | null;
   /** Uptime from 0 to 1; null: it is not known. */
   readonly ratio: number | null;
+  /** Of the newest check, epoch milliseconds; null: there is none. */
+  readonly checkedAt: number | null;
 }
 
 /** The order of states: what is in trouble comes first, and what is paused last. */
@@ -89,3 +117,10 @@ export function changedSince(rows: readonly Row[], after: number, { texts }: Lan
 }
 
 const MAX_CHANGED = 6;
+
+/** Why checks of the account are late, in a sentence; null: they are not, or not by its own share. */
+export function heldText(share: AccountShare | null, { texts, formats }: Language): string | null {
+  return share === null
+    ? null
+    : texts.dashboard.ownShareUsed(formats.number(share.held), formats.number(share.waiting));
+}

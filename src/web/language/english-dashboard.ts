@@ -27,6 +27,18 @@ export const englishDashboard = {
   byCommand: 'Accounts, keys and services are also created on the command line:',
   signInLate: 'The sign-in took too long or was started in another browser. Try again.',
 
+  findService: 'Name or domain',
+  sortBy: 'Order',
+  order: {
+    status: 'In trouble first',
+    name: 'By name',
+    uptime: 'Lowest uptime first',
+    checked: 'Last checked first',
+  },
+  ownShareUsed: (held: string, waiting: string) =>
+    `Checks of your services are late: slow ones hold all ${held} slots that one account may have, and ${waiting} more are waiting. Lower the timeout of services that hang, check them less often, or pause them.`,
+  lastIncidents: 'Recent incidents',
+  seeAll: 'Charts of all ranges and all incidents',
   firstSteps: 'First steps',
   step: {
     service: 'Add a service, or send its first heartbeat',

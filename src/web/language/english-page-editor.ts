@@ -70,6 +70,8 @@ export const englishPageEditor = {
   searchHint: 'Name or domain',
   searchLabel: 'Name or domain of a service',
   search: 'Search',
+  noneChosen: 'Choose at least one service.',
+  addChosen: 'Add the chosen services',
   noMatch: 'No further service matches.',
   intoGroup: 'Into the group',
   addOf: (name: string) => `Add ${name}`,

@@ -48,6 +48,18 @@ export const germanDashboard: Texts['dashboard'] = {
   signInLate:
     'Die Anmeldung dauerte zu lange oder wurde in einem anderen Browser begonnen. Versuchen Sie es noch einmal.',
 
+  findService: 'Name oder Domain',
+  sortBy: 'Reihenfolge',
+  order: {
+    status: 'Gestörte zuerst',
+    name: 'Nach Namen',
+    uptime: 'Geringste Erreichbarkeit zuerst',
+    checked: 'Zuletzt geprüfte zuerst',
+  },
+  ownShareUsed: (held, waiting) =>
+    `Prüfungen Ihrer Dienste kommen zu spät: langsame belegen alle ${held} Plätze, die ein Konto haben darf, und ${waiting} weitere warten. Verkürzen Sie die Frist von Diensten, die nicht antworten, prüfen Sie sie seltener, oder setzen Sie sie aus.`,
+  lastIncidents: 'Letzte Vorfälle',
+  seeAll: 'Diagramme aller Zeiträume und alle Vorfälle',
   firstSteps: 'Erste Schritte',
   step: {
     service: 'Fügen Sie einen Dienst hinzu, oder senden Sie sein erstes Lebenszeichen',

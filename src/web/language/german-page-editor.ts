@@ -71,6 +71,8 @@ export const germanPageEditor: Texts['pageEditor'] = {
   searchHint: 'Name oder Domain',
   searchLabel: 'Name oder Domain eines Dienstes',
   search: 'Suchen',
+  noneChosen: 'Wählen Sie mindestens einen Dienst.',
+  addChosen: 'Die gewählten Dienste hinzufügen',
   noMatch: 'Kein weiterer Dienst passt.',
   intoGroup: 'In die Gruppe',
   addOf: (name) => `${name} hinzufügen`,

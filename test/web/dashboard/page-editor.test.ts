@@ -68,6 +68,15 @@ t.test('it changes words and arranges services, for their owner alone', async (t
   t.match(await act('add', { service: 'post', group: '0', q: 'po' }), { location: `${PAGES}/acme?q=po#add` });
   await act('add', { service: 'mine', group: '1' });
   t.match(await act('add', { service: 'mine', group: '1' }), { status: 400, text: /on this page already/ });
+  t.match(await act('add', { group: '1' }), { status: 400, text: /Choose at least one service/ });
+  const several = { 'service:shelf-1': 'on', 'service:shelf-2': 'on', group: '1' };
+  const before = (await page()).groups;
+  t.match(await act('add', { ...several, 'service:hers': 'on' }), { status: 400, text: /hers/ });
+  t.same((await page()).groups, before, 'all of them or none');
+  t.match(await act('add', several), { location: `${PAGES}/acme#add` });
+  t.equal((await page()).groups[1]?.services.length, 3);
+  for (const step of (await page()).groups[1]?.services.slice(1) ?? [])
+    await act('arrange', { step: `remove ${step}` });
   t.match(await act('add', { service: 'hers', group: '0' }), {
     status: 400,
     text: /There is no such service/,
@@ -105,14 +114,14 @@ t.test('it finds services that are not on the page, the own ones first', async (
   const find = async (text: string) => {
     const { text: html } = await call(`${PAGES}/acme?q=${text}`, ada);
     return {
-      names: [...html.matchAll(/aria-label="Add ([^"]+)"/g)].map((found) => found[1]),
+      names: [...html.matchAll(/name="service:[^>]*> <span>([^<]+) </g)].map((found) => found[1]),
       more: /and (\d+) more/.exec(html)?.[1] ?? null,
     };
   };
   t.same(await find('MINE'), { names: ['Mine'], more: null });
   t.same(await find('hers'), { names: [], more: null });
-  t.match(await find('e'), { names: { 0: 'Mine' }, more: '11' });
-  t.equal((await find('shelf')).names.length, 12);
+  t.match(await find('e'), { names: { 0: 'Mine' }, more: '3' });
+  t.equal((await find('shelf')).names.length, 20);
   await post(`${PAGES}/acme/add`, ada, { service: 'mine', revision: '1' });
   t.same(await find('mine'), { names: [], more: null });
   directory.apply({ seq: 1, serviceId: 3, slug: 'mine', service: null });

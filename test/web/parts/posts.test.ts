@@ -70,6 +70,43 @@ t.test('maintenance is announced, extended, ended, skipped and withdrawn by form
   t.match(await registry.findOwnerMaintenance(ada.id, 2), { changes: [{ endsAt: null }] });
   t.match(await post(`${PATH}/m2/remove`, ada, {}), { status: 303 });
   t.equal(await registry.findOwnerMaintenance(ada.id, 2), null);
+
+  // How it recurs is chosen, and the rule is made from that.
+  const ways: readonly [fields: Record<string, string>, rule: string | null, shown: RegExp][] = [
+    [{ repeats: 'once', 'day:MO': 'on', recurrence: 'FREQ=DAILY' }, null, /UTC · /],
+    [{ repeats: 'daily' }, 'FREQ=DAILY', /daily · UTC/],
+    [{ repeats: 'weekly' }, 'FREQ=WEEKLY', /weekly · UTC/],
+    [
+      { repeats: 'weekly', 'day:TH': 'on', 'day:MO': 'on' },
+      'FREQ=WEEKLY;BYDAY=MO,TH',
+      /weekly on Monday, Thursday · UTC/,
+    ],
+    [{ repeats: 'monthly', month_day: '15' }, 'FREQ=MONTHLY;BYMONTHDAY=15', /monthly on day 15 · UTC/],
+    [{ repeats: 'monthly', month_day: '-1' }, 'FREQ=MONTHLY;BYMONTHDAY=-1', /monthly on the last day · UTC/],
+    [
+      { repeats: 'rule', recurrence: 'freq=monthly;byday=2tu' },
+      'FREQ=MONTHLY;BYDAY=2TU',
+      /FREQ=MONTHLY;BYDAY=2TU · UTC/,
+    ],
+  ];
+  for (const [index, [fields, rule, shown]] of ways.entries()) {
+    const one = { ...typed, zone: 'UTC', starts: '2026-12-01T22:00', ...fields };
+    t.match(await post(`${PATH}/add`, ada, one), { status: 303 });
+    const made = await registry.findOwnerMaintenance(ada.id, index + 3);
+    t.equal(made?.recurrence, rule);
+    t.match((await call(PATH, ada)).text, shown);
+    // What was chosen is chosen again.
+    const form = (await call(`${PATH}/m${index + 3}`, ada)).text;
+    for (const [name, value] of Object.entries(fields))
+      if (rule !== null && name !== 'recurrence')
+        t.match(
+          form,
+          new RegExp(
+            value === 'on' ? `name="${name}" value="on" checked` : `<option value="${value}" selected>`,
+          ),
+        );
+    await post(`${PATH}/m${index + 3}/remove`, ada, {});
+  }
 });
 
 t.test('it corrects title, severity, start and subjects of an incident by forms', async (t) => {
@@ -119,7 +156,10 @@ t.test(
     await post(`${PATH}/m1/skip`, ada, {});
     const form = (await call(`${PATH}/m1`, ada)).text;
     t.match(form, /name="starts"[^>]*value="2027-07-06T22:00"/, 'on the clock of its time zone');
-    t.match(form, /name="duration"[^>]*value="90m"[\s\S]*value="FREQ=WEEKLY"[\s\S]*name="page:acme" checked/);
+    t.match(
+      form,
+      /name="duration"[^>]*value="90m"[\s\S]*value="weekly" selected[\s\S]*name="page:acme" checked/,
+    );
 
     const same = { title: 'Disks', text: 'New *ones*.', duration: '90m', ...summer, 'page:shop': 'on' };
     const preview = await post(`${PATH}/m1/save`, ada, { ...same, revision: '2', preview: '1' });
