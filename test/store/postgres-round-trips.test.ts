@@ -147,14 +147,31 @@ t.test(
     const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
     t.teardown(() => methods.close());
     const { fence: replacing, renewedAt } = await methods.readLease();
-    const fence = await methods.takeLease({ pid: 1, host: 'far', replacing, renewedAt, now: NOON });
+    await methods.setFact('warm', 'the writing connection is open');
+    const claim = { pid: 1, host: 'far', replacing, renewedAt, now: NOON };
+    const tripsOf = countRoundTrips(t);
+    let fence: number | null = null;
+    const take = async () => {
+      fence = await methods.takeLease(claim);
+    };
+    t.ok((await tripsOf(take)) <= 1, 'taken in one round trip');
+    t.equal(fence, replacing + 1);
+    t.equal(await methods.takeLease({ ...claim, pid: 2 }), null, 'once');
     const { client, end } = await connectTo(url);
     await client.query(`BEGIN; ${WRITE_LOCK}`);
-    const tripsOf = countRoundTrips(t);
     t.equal(await tripsOf(() => methods.renewLease(fence ?? 0, NOON + 1_000)), 1);
     t.equal((await methods.readLease()).renewedAt, NOON + 1_000);
     await t.rejects(methods.renewLease(7, NOON + 2_000), { code: 'lease_lost' });
+    let isTaken = false;
+    const next = methods
+      .takeLease({ ...claim, pid: 2, replacing: fence ?? 0, renewedAt: NOON + 1_000 })
+      .finally(() => {
+        isTaken = true;
+      });
+    await methods.lastChange();
+    t.notOk(isTaken, 'the next holder waits for the transaction that another process is in the middle of');
     await client.query('ROLLBACK');
+    t.equal(await next, replacing + 2);
     await end();
   },
 );

@@ -28,8 +28,8 @@ type Run<A extends unknown[], R> = (registry: OpenRegistry, ...args: A) => Promi
 export interface Call<A extends unknown[], R> {
   /**
    * `read`: the method only reads, and sees committed data only. `write`: it runs inside a transaction and returns
-   * after the commit. `unordered`: it writes by one statement what no feed orders and no lease protects; on a database server
-   * it commits by itself, in one round trip, and waits for no other writer.
+   * after the commit. `unordered`: it writes by single statements what no feed orders and no lease protects; on a database
+   * server each commits by itself, in one round trip, and waits for no other writer.
    */
   readonly kind: 'read' | 'write' | 'unordered';
   readonly run: Run<A, R>;

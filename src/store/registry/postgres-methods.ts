@@ -5,9 +5,11 @@ import { createGroupCommit } from '../database/group-commit.ts';
 import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';
 import { explainAtWork, explainPostgresError, isMissingRight } from '../database/postgres/postgres-error.ts';
 import { PostgresLink } from '../database/postgres/postgres-link.ts';
-import { createReadStore, createWriteStore } from '../database/postgres/postgres-store.ts';
+import { createReadStore, createWriteStore, TRY_WRITE_LOCK } from '../database/postgres/postgres-store.ts';
 import { makeDirectory } from '../database/registry-database.ts';
+import { type RegistryStore, statement } from '../database/registry-store.ts';
 import { createHeldLease } from '../lease/held-lease.ts';
+import type { LeaseRequest } from '../ports/lease.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
 import { refusalOf } from '../ports/storage-health.ts';
 import { createSecrets } from '../secrets/secret-box.ts';
@@ -85,6 +87,7 @@ export async function openPostgresMethods(
     write: (work, joint) => explained(() => commits.write(() => work(writer.store), joint)),
     unordered: (work) => explained(() => work(unordered)),
     urgent: (work) => explained(() => work(urgent)),
+    takeLease: (request) => explained(() => takeLease(unordered, request)),
     writable: writer.store,
   });
   /** The end of the feed of changes at the last read, and the number of commits until then. */
@@ -138,6 +141,25 @@ export async function openPostgresMethods(
     },
   };
 }
+
+/**
+ * Takes the lease in one round trip; returns the new fence, or null if another process was first or is in a transaction. Under the lock
+ * of all writers no transaction of the former holder is open, and a later one sees that the lease is lost.
+ */
+async function takeLease(
+  { queries }: RegistryStore,
+  { pid, host, process = null, replacing, renewedAt, now }: LeaseRequest,
+): Promise<number | null> {
+  const fence = replacing + 1;
+  const taken = await queries.run(TAKE_LEASE(fence, pid, host, process, now, replacing, renewedAt));
+  return taken === 1 ? fence : null;
+}
+
+const TAKE_LEASE = statement(
+  `WITH locked (isFree) AS MATERIALIZED (${TRY_WRITE_LOCK})
+   UPDATE lease SET fence = ?, pid = ?, host = ?, process = ?, renewed_at = ? FROM locked
+   WHERE isFree AND fence = ? AND renewed_at = ?`,
+);
 
 /** The state in memory is outdated, so the thread ends with an error and the program restarts. */
 function endThread(reason: Error): void {

@@ -158,7 +158,10 @@ export interface WriteStoreOptions {
 /** The channel on which other processes are notified of each commit. */
 export const CHANNEL = 'upbeat';
 /** One lock for each schema, so that registries in one database do not wait for each other. `UPBT` in ASCII. */
-export const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
+const LOCK_KEY = "x'55504254'::int, hashtext(current_schema())";
+export const WRITE_LOCK = `SELECT pg_advisory_xact_lock(${LOCK_KEY})`;
+/** The same without waiting: whether it was free. */
+export const TRY_WRITE_LOCK = `SELECT pg_try_advisory_xact_lock(${LOCK_KEY})`;
 
 /** Position up to which the write-ahead log is on the server's disk, bytes. */
 const LOG_LENGTH = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') AS length";

@@ -47,7 +47,7 @@ export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
       return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
     });
   }),
-  forgetInbox: write(async ({ queries }, before) => {
+  forgetInbox: unordered(async ({ queries }, before) => {
     for (let forgotten = 0; ; ) {
       const answered = await queries.all(OLDEST_ANSWERED());
       const [first, last] = [answered[0], answered.at(-1)];
