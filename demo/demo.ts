@@ -1,6 +1,8 @@
 /** Runs the demonstration: the simulated fleet, and the program that monitors it, started like a user does. */
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -116,7 +118,9 @@ async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Pro
   opened.defer(() => fleet.close());
   const vendors = await startVendors(script.vendors, (elapsedMs) => isCutOff(script, elapsedMs));
   opened.defer(() => vendors.close());
-  const port = options.port === 0 ? await freePort() : options.port;
+  // The past takes a minute to make up; no other program gets the port meanwhile.
+  const { port, letGo } = await holdPort(options.port);
+  opened.defer(letGo);
   const siteUrl = `http://localhost:${port}`;
   const configFile = writeConfig(options, folder, { port, siteUrl }, fleet, vendors);
   const { key, setupLink } = await prepareStores(configFile, signal, async (stage) => {
@@ -125,6 +129,7 @@ async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Pro
   });
   signal.throwIfAborted();
   onProgress('starting Upbeat');
+  await letGo();
   const logFile = join(folder, 'upbeat.log');
   const program = startProgram(configFile, options.output ?? { file: logFile });
   endWithProcess(opened, program.kill);
@@ -145,6 +150,17 @@ async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Pro
   };
   const { process: child } = program;
   return { siteUrl, startAt, fleet, vendors, program: child, configFile, logFile, setupLink, stop };
+}
+
+/** Listens on a port, 0 for any free one, until `letGo`. */
+async function holdPort(wanted: number) {
+  const port = wanted === 0 ? await freePort() : wanted;
+  const server = createServer();
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const letGo = async () => {
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  return { port, letGo };
 }
 
 /** Calls `end` if this process ends before `opened` is closed: what was started last ends first. */
