@@ -106,6 +106,7 @@ export async function startWorld(t: Test, settings: object, options: WorldOption
       isDown = next;
     },
   });
+  t.strictSame(await clients.seeAnswers(WELL), WELL, 'before the first fault');
   return {
     installation,
     clients,
@@ -164,7 +165,6 @@ export async function tryFault(
   { begin, end }: Switch,
 ): Promise<void> {
   await t.test(name, async (t) => {
-    t.strictSame(await clients.seeAnswers(WELL), WELL, 'before');
     const events = await clients.readEvents();
     t.teardown(events.close);
     await begin();

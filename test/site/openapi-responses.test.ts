@@ -1,9 +1,9 @@
 /** Each response that the OpenAPI document names is given by the API over real HTTP, in the form that it names. */
-import { Ajv, type ValidateFunction } from 'ajv';
 import t, { type Test } from 'tap';
 import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
+import { documentSchemas } from '../support/document-schemas.ts';
 import type { Answer } from './answer.ts';
 import {
   check,
@@ -95,13 +95,9 @@ async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
 /** Holds responses against the document, and knows which of its responses were seen. */
 async function openDocument(world: World) {
   const document = (await world.get('/api/v1/openapi.json')).json as Document;
-  const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': true, uri: true } });
-  const compiled = new Map<object, ValidateFunction>();
-  const validatorOf = (schema: object) => {
-    const known = compiled.get(schema) ?? ajv.compile({ ...schema, components: document.components });
-    compiled.set(schema, known);
-    return known;
-  };
+  const validatorOf = documentSchemas(document.components, {
+    ...{ allErrors: true, formats: { 'date-time': true, uri: true } },
+  });
   const seen = new Set<string>();
   const endpoints = Object.entries(document.paths)
     .flatMap(([path, methods]) =>

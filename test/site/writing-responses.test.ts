@@ -1,7 +1,7 @@
 /** Each response that the OpenAPI document names of an operation that needs a key is given, in the form that it names. */
-import { Ajv } from 'ajv';
 import t from 'tap';
 import type { AlertMessage } from '../../src/domain/alert/message.ts';
+import { documentSchemas } from '../support/document-schemas.ts';
 import { sendWith } from './send-with.ts';
 import { NOW, service, startApi, type World } from './site-world.ts';
 
@@ -202,7 +202,7 @@ async function openDocument(world: World) {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     readonly components: object;
   };
-  const ajv = new Ajv({ strict: false, allErrors: true, formats: { uri: true } });
+  const validatorOf = documentSchemas(document.components, { allErrors: true, formats: { uri: true } });
   const endpoints: Endpoint[] = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([, { security }]) => security.length === 1)
@@ -218,7 +218,7 @@ async function openDocument(world: World) {
     const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
     const schema = response.content?.[type]?.schema;
     if (schema === undefined) return void (answer.text === '' || t.fail(`${what} has a body of ${type}`));
-    const validate = ajv.compile({ ...schema, components: document.components });
+    const validate = validatorOf(schema);
     if (!validate(answer.json)) t.fail(`${what}: ${JSON.stringify(validate.errors)}`);
   };
   return { endpoints, seen, confirm };
