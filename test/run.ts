@@ -38,8 +38,8 @@ const SHIPPED_DURATIONS_FILE = join(ROOT, 'test/durations.json');
 /** Files that take less are not in the list for a fresh clone. */
 const MIN_LISTED_MS = 2_000;
 /** Files that take less share a process, as many as take `MAX_GROUP_MS` together. */
-const MAX_SMALL_MS = 8_000;
-const MAX_GROUP_MS = 12_000;
+const MAX_SMALL_MS = 10_000;
+const MAX_GROUP_MS = 25_000;
 /** Found in files that start programs or browsers, which take long. */
 const STARTS_PROGRAMS = /support\/(?:program|cluster|browser|network-namespaces|small-disk)\.ts/;
 
