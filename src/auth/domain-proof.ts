@@ -4,6 +4,7 @@
  */
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { hostInUrl } from '../domain/host-name.ts';
 import type { ProofFile, Refusal } from '../domain/refusal.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
@@ -45,7 +46,7 @@ export async function openDomainProofs(options: DomainProofOptions) {
       /** Its value, and the content of the file. */
       word: `upbeat-verify=${digest.slice(0, 40)}`,
       /** Address of the file. */
-      fileUrl: `https://${domain}/.well-known/upbeat-verify`,
+      fileUrl: `https://${hostInUrl(domain)}/.well-known/upbeat-verify`,
     };
   };
   return {

@@ -78,9 +78,9 @@ function findPrivacy(host: string): HostNameProblem | null {
   return suffix === undefined ? null : { code: 'private_suffix', suffix: `.${suffix}` };
 }
 
-/** A host as it stands in a URL: IPv6 addresses have brackets. */
+/** A host as it stands in a URL: IPv6 addresses have brackets, which they may have already. */
 export function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
 /** Whether a host name can never lead to a public address: it has a private suffix, or a single label such as `localhost`. */
