@@ -105,6 +105,8 @@ export interface MemberLimits {
   readonly minRecheckDelayMs: number;
   /** The regions that may be named; null: any. */
   readonly regions: readonly string[] | null;
+  /** The region of this process, from which private hosts are checked by default where there are several; absent: from every one. */
+  readonly ownRegion?: string | undefined;
   /** Whether `check.url` may name another host than the domain and names below it, whose owner has not agreed to checks. */
   readonly anyHost: boolean;
 }
@@ -126,9 +128,10 @@ export function ownerLimits(
   usual: CheckTiming,
   minIntervalMs: number,
   regions: readonly string[],
+  ownRegion?: string,
 ): MemberLimits {
   const times = { usual, minIntervalMs, maxTimeoutMs: MINUTE_MS, minRecheckDelayMs: SECOND_MS };
-  return { ...times, regions, anyHost: false };
+  return { ...times, regions, ownRegion, anyHost: false };
 }
 
 /** Changes members by texts. Bounds are judged by {@link refuseMembers}. */

@@ -146,6 +146,7 @@ export async function joinOwners(parts: {
         usual: checks,
         minIntervalMs: limits.minIntervalMs,
         regions: () => regionsOf(nodes()).map(({ region }) => region),
+        ownRegion: parts.config.node.region,
       },
     },
     /** Takes the channels of `alerts.operator` of a changed configuration. Throws `ConfigError`. */

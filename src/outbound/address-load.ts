@@ -43,11 +43,16 @@ export function shareAddressLoad(): SharedArrayBuffer {
   return shared;
 }
 
-/** What counts as one address: an IPv4 address, also inside IPv6, or a /64 of IPv6, all of which is often one host. */
+/**
+ * What counts as one address: an IPv4 address, also inside IPv6, or a /64 of IPv6, all of which is often one host. A /64 of a private
+ * network (RFC 4193) has many.
+ */
 export function loadKeyOf(text: string): string {
   const address = readAddress(text);
   if (address === null || address.family === 4) return address?.text ?? text;
-  const network = ipaddr.IPv6.parse(address.text).parts.slice(0, 4);
+  const { parts } = ipaddr.IPv6.parse(address.text);
+  if (((parts[0] ?? 0) & 0xfe00) === 0xfc00) return address.text;
+  const network = parts.slice(0, 4);
   return embeddedIpv4(address.text) ?? `${network.map((part) => part.toString(16)).join(':')}::/64`;
 }
 

@@ -81,6 +81,17 @@ t.test('threads share the rate of a process', async (t) => {
   t.equal(second.openAll(2, '192.0.2.1'), 7);
 });
 
+t.test('an account checks 20 services at one address twice a minute, by the default bound', async (t) => {
+  const { loadOf, pass } = openLoads({ perMinute: 600 });
+  const load = loadOf(1);
+  for (let round = 0; round < 4; round++) {
+    const waits = Array.from({ length: 20 }, () => load.open('192.168.1.5'));
+    t.same(waits, Array(20).fill(0), 'none waits, though all begin at once');
+    for (const _ of waits) load.close('192.168.1.5');
+    pass(30_000);
+  }
+});
+
 t.test('an address is known in every form', async (t) => {
   for (const [text, key] of [
     ['192.0.2.1', '192.0.2.1'],
@@ -92,6 +103,7 @@ t.test('an address is known in every form', async (t) => {
     ['2001:db8:0:0:ffff::1', '2001:db8:0:0::/64'],
     ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
     ['::1', '0:0:0:0::/64'],
+    ['fd00:1:0:0:0:0:0:5', 'fd00:1::5'],
     ['1:2:3:4:5:6:7:8', '1:2:3:4::/64'],
   ] as const)
     t.equal(loadKeyOf(text), key, text);

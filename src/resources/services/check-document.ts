@@ -4,6 +4,7 @@ import type { CheckTiming } from '../../domain/check-timing.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
+import { isPublicHost } from '../../domain/public-host.ts';
 import { refusalOfSchedule } from '../../domain/refusal.ts';
 import {
   type AcceptRule,
@@ -104,14 +105,18 @@ export interface CheckBounds {
   readonly minIntervalMs: number;
   /** The regions that have nodes now, by name; owners may choose among them. */
   readonly regions: () => readonly string[];
+  /** The region of this process. Absent: it has none. */
+  readonly ownRegion?: string;
 }
 
 /** The bounds for a principal. */
 export function limitsFor(
   { role }: Pick<Principal, 'role'>,
-  { usual, minIntervalMs, regions }: CheckBounds,
+  { usual, minIntervalMs, regions, ownRegion }: CheckBounds,
 ): MemberLimits {
-  return role === 'operator' ? operatorLimits(usual) : ownerLimits(usual, minIntervalMs, regions());
+  return role === 'operator'
+    ? operatorLimits(usual)
+    : ownerLimits(usual, minIntervalMs, regions(), ownRegion);
 }
 
 /** What a check may be. */
@@ -177,6 +182,7 @@ export function readCheck(document: MonitoringDocument, rules: CheckRules): Outc
     ...{ kind: read.kind, url: read.url, method: read.method },
     accept: statuses.length === 0 ? null : statuses.map(toAcceptRule),
     caFile: null,
+    ...usualRegions(rules, read.url, read.kind),
     ...read.choice,
     ...(shown === undefined ? {} : { settings: shown }),
     ...(period === undefined ? {} : { periodMs: period }),
@@ -184,6 +190,21 @@ export function readCheck(document: MonitoringDocument, rules: CheckRules): Outc
     ...(schedule === undefined ? {} : { schedule }),
   };
   return accept({ check, ...(secrets === undefined ? {} : { secrets }) });
+}
+
+/**
+ * The regions of a check whose owner names none. A host that is not public is inside one network, and to nodes of other regions it would
+ * be down: it is checked from the region of this process.
+ */
+function usualRegions(
+  { domain, destinations, limits: { regions, ownRegion } }: CheckRules,
+  url: string | null,
+  kind: CheckKind,
+): Pick<CheckDefinition, 'regions'> {
+  if (!destinations.anyHost || kind === 'heartbeat' || ownRegion === undefined) return {};
+  const host = URL.parse(url ?? '')?.hostname ?? domain;
+  const isElsewhere = regions?.some((region) => region !== ownRegion) === true;
+  return isElsewhere && !isPublicHost(host) ? { regions: [ownRegion] } : {};
 }
 
 /** A check as a document, without defaults and without secrets. */

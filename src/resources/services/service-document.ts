@@ -95,6 +95,8 @@ const MONITORING = Object.keys(MONITORING_MEMBERS);
 export interface PresentCheck {
   /** The check, whose address, times, regions and credentials may stay. */
   readonly before?: CheckDefinition | undefined;
+  /** The host, which stays even where its account may no longer name it. */
+  readonly domain?: string | undefined;
   /** The merge patch with which the document was made; absent or null: it is a whole document. */
   readonly patch?: unknown;
 }
@@ -108,13 +110,13 @@ export function readServiceDocument(
   value: unknown,
   destinations: AllowedDestinations,
   limits: MemberLimits,
-  { before, patch = null }: PresentCheck = {},
+  { before, domain: host, patch = null }: PresentCheck = {},
 ): Outcome<Registration> {
   const isPatched = patch !== null && before !== undefined;
   if (isPatched && isObject(patch) && isObject(value) && !MONITORING.some((name) => name in patch)) {
     // What is not changed is not judged again: what is permitted may have changed since.
     const others = Object.entries(value).filter(([name]) => !MONITORING.includes(name));
-    const reading = readServiceDocument(Object.fromEntries(others), destinations, limits);
+    const reading = readServiceDocument(Object.fromEntries(others), destinations, limits, { domain: host });
     return reading.ok ? accept({ ...reading.value, check: before }) : reading;
   }
   const taken = isPatched ? accept(keepUnnamed(value, before, patch)) : takeNulls(value, before);
@@ -123,7 +125,7 @@ export function readServiceDocument(
   const choosesMethod = isPatched && isObject(patch) && typeof Object(patch.check).method === 'string';
   const judge = (sound: ServiceDocument) => {
     const kept = Object.keys(sealed);
-    return readMeaning(sound, { destinations, limits, before, kept, choosesMethod });
+    return readMeaning(sound, host, { destinations, limits, before, kept, choosesMethod });
   };
   const structure = readStructure(document);
   if (!structure.ok) {
@@ -148,12 +150,13 @@ export function readServiceDocument(
 /** Reads a service whose structure is that of the schema. */
 function readMeaning(
   document: ServiceDocument,
+  host: string | undefined,
   rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
 ): Outcome<Registration> {
   const { domain, name, category = 'developer', paused = false } = document;
   const { publicDependencies = false, note = '', visibility } = document;
   const reading = readAll({
-    domain: readServiceHost(domain, rules.destinations),
+    domain: domain === host ? accept(domain) : readServiceHost(domain, rules.destinations),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
     check: readCheck(document, { ...rules, domain }),
   });

@@ -95,7 +95,7 @@ async function readService(
   document: unknown,
   { accountId, role, before, patch }: ReadingOf<OwnedService>,
 ): Promise<Outcome<WantedService>> {
-  const present = { before: before?.check, patch };
+  const present = { before: before?.check, domain: before?.domain, patch };
   const allowed = await destinations(accountId);
   const reading = readServiceDocument(document, allowed, limitsFor({ role }, bounds), present);
   if (!reading.ok) return reading;

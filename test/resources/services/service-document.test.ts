@@ -6,10 +6,11 @@ import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
 import { CATEGORIES } from '../../../src/domain/category.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
+import { createOwnerDestinations } from '../../../src/outbound/owner-destinations.ts';
 import { mergePatch } from '../../../src/resources/kit/merge-patch.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import { USUAL } from '../../support/attempts.ts';
-import { PUBLIC_ONLY } from '../../support/destinations.ts';
+import { PUBLIC_ONLY, USUAL_REACH } from '../../support/destinations.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['eu', 'us']);
@@ -306,3 +307,72 @@ t.test('it writes a service as the document from which it is read', async (t) =>
     { numRuns: propertyRuns(50) },
   );
 });
+
+t.test('a trusted account names any host, and each in one form', async (t) => {
+  const trusted = createOwnerDestinations(USUAL_REACH, true);
+  const hosts: readonly (readonly [given: string, domain: string | null])[] = [
+    ['192.168.1.5', '192.168.1.5'],
+    ['0xc0.168.1.5', '192.168.1.5'],
+    ['3232235781', '192.168.1.5'],
+    ['[FD00::0:5]', 'fd00::5'],
+    ['NAS', 'nas'],
+    ['grafana.Internal.', 'grafana.internal'],
+    ['nas.home.arpa', 'nas.home.arpa'],
+    ['printer.local', 'printer.local'],
+    ['shop.example.com', 'shop.example.com'],
+    ['1.1.1.1', '1.1.1.1'],
+    ...['127.0.0.1', '::1', '0.0.0.0', '169.254.169.254', '::ffff:a9fe:a9fe', 'fe80::1%eth0'].map(
+      (host) => [host, null] as const,
+    ),
+    ...[
+      'a b',
+      'nas:5000',
+      'http://nas',
+      'nas/x',
+      '-nas',
+      '1.2.3.4.5',
+      '256.1.1.1',
+      '[nas]',
+      'user@nas',
+      '',
+    ].map((host) => [host, null] as const),
+  ];
+  for (const [given, domain] of hosts) {
+    const reading = readServiceDocument({ domain: given }, trusted, LIMITS);
+    t.equal(reading.ok ? reading.value.domain : null, domain, given);
+    if (domain !== null)
+      t.equal(readServiceDocument({ domain }, trusted, LIMITS).ok, true, `${domain} again`);
+  }
+  const elsewhere = { domain: 'nas', check: { kind: 'tcp', settings: { port: 5432 } } };
+  t.ok(readServiceDocument(elsewhere, trusted, LIMITS).ok, 'any port');
+  t.match(readServiceDocument({ ...elsewhere, domain: 'a.example' }, PUBLIC_ONLY, LIMITS), { ok: false });
+  t.ok(
+    readServiceDocument({ domain: 'nas', check: { url: 'http://192.168.1.5:5000/' } }, trusted, LIMITS).ok,
+  );
+  t.match(readServiceDocument({ domain: 'nas', check: { url: 'http://127.1/' } }, trusted, LIMITS), {
+    refusals: [{ field: 'check.url', refusal: { code: 'url_refused' } }],
+  });
+});
+
+t.test(
+  'a private host is checked from the region of this process, unless its owner names others',
+  async (t) => {
+    const trusted = createOwnerDestinations(USUAL_REACH, true);
+    const limits = ownerLimits(USUAL, 30_000, ['eu', 'us'], 'us');
+    const regionsOf = (document: object, own = limits, destinations = trusted) => {
+      const reading = readServiceDocument(document, destinations, own);
+      return reading.ok ? reading.value.check.regions : 'refused';
+    };
+    t.same(regionsOf({ domain: '192.168.1.5' }), ['us']);
+    t.same(regionsOf({ domain: 'a.example', check: { url: 'http://nas.local/' } }), ['us']);
+    t.same(regionsOf({ domain: '192.168.1.5', check: { regions: ['eu'] } }), ['eu']);
+    t.same(regionsOf({ domain: 'nas', check: { kind: 'heartbeat' } }), undefined);
+    t.same(regionsOf({ domain: 'a.example' }), undefined);
+    t.same(regionsOf({ domain: 'a.example' }, limits, PUBLIC_ONLY), undefined);
+    t.same(
+      regionsOf({ domain: 'nas' }, ownerLimits(USUAL, 30_000, ['us'], 'us')),
+      undefined,
+      'there is one region',
+    );
+  },
+);
