@@ -466,3 +466,38 @@ t.test('services beyond the limit of an account are refused', async (t) => {
   t.equal(world.directory.all().length, 101);
   t.ok((await world.registry.servicesOf(1)).every(({ verified }) => !verified));
 });
+
+t.test('a trusted account names private hosts without a proof, and loses them with the trust', async (t) => {
+  const { world, ada, send, create, read } = await start(t);
+  const nas = { domain: '192.168.1.5', name: 'NAS', check: { url: 'http://192.168.1.5:5000/' } };
+  t.match(await create(nas), {
+    status: 400,
+    json: { errors: [{ field: 'domain', code: 'domain_invalid' }] },
+  });
+  await world.registry.trustAccount(1, 'setup-link', 1);
+  t.match(await create(nas), {
+    status: 201,
+    json: { slug: '192-168-1-5', verification: { verified: true } },
+  });
+  t.match(await create({ domain: 'known.example' }), {
+    status: 201,
+    json: { verification: { verified: true } },
+  });
+  t.match(await create({ domain: 'fd00::5' }), { status: 201, json: { slug: 'fd00--5', domain: 'fd00::5' } });
+  t.match(await create({ domain: '169.254.169.254' }), {
+    status: 400,
+    json: { errors: [{ code: 'url_refused' }] },
+  });
+  const file = { services: [nas, { domain: 'printer.local', name: 'Printer' }] };
+  t.match(await send('POST', '/api/v1/apply', file, ada), {
+    status: 200,
+    json: { changes: [{ type: 'service' }] },
+  });
+  t.notMatch((await read('192-168-1-5', ada)).text, /trusted/, 'what the registry notes is not shown');
+  await world.registry.trustAccount(1, null, 1);
+  t.match(await read('192-168-1-5', ada), { json: { verification: { verified: false } } });
+  t.equal((await read('fd00--5', ada)).status, 200);
+  const paused = await send('PATCH', '/api/v1/services/192-168-1-5', { paused: true }, ada);
+  t.match(paused, { status: 200, json: { definition: { paused: true } } }, 'its host may stay');
+  t.equal((await send('DELETE', '/api/v1/services/192-168-1-5', undefined, ada)).status, 204);
+});

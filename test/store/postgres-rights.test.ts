@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import { DEFAULT_CHECK, isTrusted } from '../../src/domain/service.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import { COPIED_TABLES } from '../../src/store/backup/copy-registry.ts';
 import { examinePostgres } from '../../src/store/database/postgres/examine-postgres.ts';
@@ -223,6 +224,17 @@ t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
     for (const table of ['accounts', 'api_keys', 'webhooks', 'facts', 'sessions', 'heartbeats', 'incidents'])
       await t.rejects(execute(urlOf('upbeat_probe'), `SELECT FROM ${table}`), /permission denied/, table);
     await t.rejects(execute(urlOf('upbeat_probe'), 'SELECT slug FROM services'), /permission denied/);
+    const { id: accountId } = await app.ensureAccount('home', NOON);
+    await app.trustAccount(accountId, 'setting', NOON);
+    const service = { domain: '10.0.0.1', name: 'nas', category: 'developer', paused: false } as const;
+    await app.registerService(
+      accountId,
+      { ...service, check: DEFAULT_CHECK },
+      { isProven: false, now: NOON },
+    );
+    const trusted = (await probe.loadTargets(ALL_SHARDS, 'eu')).filter(({ origin }) => origin === 'owner');
+    t.same(trusted.map(isTrusted), [true], 'the trust goes with the check');
+    await app.removeService('10-0-0-1');
     // As given by earlier versions: all owners then share one part of the slots.
     await execute(urlOf('upbeat_owner'), 'REVOKE SELECT (account_id) ON services FROM upbeat_probe');
     t.match(await probe.loadTargets(ALL_SHARDS, 'eu'), [{ accountId: null }, { accountId: null }]);

@@ -1,5 +1,6 @@
 /** The overview of the dashboard: the table of services, the first steps, and the tabs of each role. */
 import t from 'tap';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { channelOf } from '../store/registry-contract-alerts.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { dashboard } from './dashboard-world.ts';
@@ -134,3 +135,27 @@ t.test('the page of a service shows its days, its response times and its newest 
   t.match(text, /class="line-p50" d="[^"]+"/);
   t.match(text, /Recent incidents[\s\S]*Orders are late/);
 });
+
+t.test(
+  'it says that the account is trusted, and that a private host is not checked when it no longer is',
+  async (t) => {
+    const { registry, ada, grace, call } = await dashboard(t);
+    await registry.trustAccount(ada.id, 'setup-link', 1);
+    const check = { ...DEFAULT_CHECK, url: 'http://nas.local:5000/' };
+    const service = {
+      domain: 'nas.local',
+      name: 'NAS',
+      category: 'developer',
+      paused: false,
+      check,
+    } as const;
+    await registry.registerService(ada.id, service, { isProven: false, now: 1 });
+    t.match((await call('/dashboard', ada)).text, /ada, [^<]*, trusted by the operator</);
+    t.notMatch((await call('/dashboard', grace)).text, /trusted/);
+    const page = async () => (await call('/dashboard/services/nas-local', ada)).text;
+    t.notMatch(await page(), /Verify the domain|does not trust/);
+    await registry.trustAccount(ada.id, null, 1);
+    t.match(await page(), /does not trust the account any more: it is not checked/);
+    t.notMatch(await page(), /_upbeat\.nas\.local/, 'nobody can prove it');
+  },
+);

@@ -81,7 +81,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
   ): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
-    const [services, claims, notices, accounts, alerts, channels, pages] = await Promise.all([
+    const [services, claims, notices, accounts, alerts, channels, pages, isTrusted] = await Promise.all([
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
@@ -89,6 +89,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       openAlerts({ registry }, accountId),
       registry.channelsOf(accountId),
       registry.pagesOf(accountId),
+      registry.isTrusted(accountId),
     ]);
     const rows = await readTable(services, language);
     const wanted = new URLSearchParams(query);
@@ -102,6 +103,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
         accounts,
         accountId,
         role: language.texts.members.role[session.role],
+        isTrusted,
         notices: notices.map((notice) => ({
           ...notice,
           text: notice.notice === null ? notice.text : texts.notice(notice.notice),

@@ -1,5 +1,6 @@
 /** `/dashboard/services/:slug`: a service of an owner, its settings, its newest heartbeats and its badges. */
 
+import { readHostName } from '../../domain/host-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { unknownStatus } from '../../domain/status/current.ts';
@@ -146,6 +147,8 @@ function createPage(show: ShowPage, sources: DashboardSources) {
     const past = await readPast(service, session.language);
     const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
     const shownAs = directory.pageName(service);
+    // Nobody can prove an address, or a name of a private network.
+    const needsProof = !service.verified && readHostName(service.domain).ok;
     const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
     return show(
       './dashboard-service',
@@ -164,7 +167,8 @@ function createPage(show: ShowPage, sources: DashboardSources) {
         status: current.status,
         shape: STATUS_SHAPES[current.status],
         verdict: describeVerdict(current, session.language),
-        proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
+        proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
+        isOutOfReach: !service.verified && !needsProof,
         hasAddress: secret !== null || service.check.addressHash !== undefined,
         address: secret === null ? null : `${siteUrl}/beat/${secret}`,
         beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),

@@ -69,6 +69,7 @@ export const englishDashboard = {
   by: (kind: CheckKind) => `by ${kind}`,
   paused: 'paused',
   unverified: 'not verified',
+  trusted: 'trusted by the operator',
   yours: 'yours',
   waits: 'awaiting verification',
   proofFirst:
@@ -86,6 +87,8 @@ export const englishDashboard = {
   saveNew: 'Save the service',
   saved: 'Saved.',
   savedNew: 'The service is saved.',
+  notTrusted:
+    'This host is not public, and the operator does not trust the account any more: it is not checked.',
   awaitsProof: 'Verify its domain below; its first check follows at once.',
   awaitsHeartbeat: 'It waits for its first heartbeat.',
   checkFollows: 'The next check uses the new settings.',

@@ -92,6 +92,7 @@ export const germanDashboard: Texts['dashboard'] = {
   by: (kind) => BY[kind],
   paused: 'angehalten',
   unverified: 'nicht bestätigt',
+  trusted: 'der Betreiber vertraut dem Konto',
   yours: 'Ihrer',
   waits: 'wartet auf Bestätigung',
   proofFirst:
@@ -110,6 +111,8 @@ export const germanDashboard: Texts['dashboard'] = {
   saveNew: 'Dienst speichern',
   saved: 'Gespeichert.',
   savedNew: 'Der Dienst ist gespeichert.',
+  notTrusted:
+    'Dieser Host ist nicht öffentlich, und der Betreiber vertraut dem Konto nicht mehr: Er wird nicht geprüft.',
   awaitsProof: 'Bestätigen Sie unten seine Domain; die erste Prüfung folgt sofort.',
   awaitsHeartbeat: 'Er wartet auf sein erstes Lebenszeichen.',
   checkFollows: 'Die nächste Prüfung nutzt die neuen Einstellungen.',
