@@ -82,6 +82,7 @@ export async function readWanted(
   const { publicServices } = present;
   const limits = limitsFor(principal, bounds);
   const allowed = await destinations(accountId);
+  const slugs = new Set([...present.service.values()].map(({ slug }) => slug));
   /** Whether something that the account has and the document does not list stays. */
   const staysBeside = (list: ListName) => !prune || lists[list] === undefined;
   const service = readList(
@@ -95,6 +96,8 @@ export async function readWanted(
     },
     ({ domain }) => domain,
   );
+  const slugOf = (name: string) =>
+    present.service.get(name)?.slug ?? (slugs.has(name) ? name : (publicServices?.find(name)?.slug ?? name));
   const own = new Map<string, Service | null>([
     ...[...service.found.keys()].map((domain) => [domain, null] as const),
     ...[...present.service].filter(([domain]) => staysBeside('services') || service.found.has(domain)),
@@ -144,7 +147,10 @@ export async function readWanted(
   const sealed = await sealPages(registry, page, present.page);
   const refusals = [...CONTENT_TYPES.flatMap((type) => read[type].refusals), ...sealed.refusals];
   if (refusals.length > 0) return { ok: false, refusals };
-  const registrations = [...service.found.values()];
+  // As they are stored: a plan shows no change where a file names a domain.
+  const registrations = [...service.found.values()].map((one) =>
+    one.dependsOn === undefined ? one : { ...one, dependsOn: one.dependsOn.map(slugOf) },
+  );
   const compared = await compareSecrets(
     registry,
     registrations,

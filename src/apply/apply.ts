@@ -146,7 +146,14 @@ function splitPlan(
 ): Step[] {
   const isRemoval = ({ action }: PlannedChange) => action === 'remove';
   const services = changes.filter(({ type }) => type === 'service');
-  const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
+  const isChild = ({ key }: PlannedChange) => (wanted.service.get(key)?.service.dependsOn ?? []).length > 0;
+  const kept = services.filter((one) => !isRemoval(one));
+  // What others depend on is there before them, in whatever transaction they are.
+  const ordered = [
+    ...services.filter(isRemoval),
+    ...kept.filter((one) => !isChild(one)),
+    ...kept.filter(isChild),
+  ];
   const pages = changes.filter(({ type }) => type === 'page');
   const others = changes.filter(({ type }) => type !== 'service' && type !== 'page');
   const keysOf = (type: PlannedChange['type'], removed: boolean) =>

@@ -85,7 +85,7 @@ export async function readPresent(
   const namesServices = listed.has('page') || listed.has('rule');
   const needsPublic =
     (namesServices && page.size + rule.size + pages.length + rules.length > 0) ||
-    services.some((one) => !service.has(domainIn(one)));
+    services.some((one) => !service.has(domainIn(one)) || Object.hasOwn(Object(one), 'dependsOn'));
   const publicServices = needsPublic ? await loadPublic() : null;
   const byId = keyed(service.values(), ({ id }) => id);
   const channelNames = new Map([...channel.values()].map(({ id, name }) => [id, name]));

@@ -35,6 +35,11 @@ export function addCheckOptions(command: Command): Command {
       orDefault,
     )
     .option('--region <region>', 'checked from this region only, or "default"; may be repeated', collect)
+    .option(
+      '--depends-on <slug>',
+      'service without which it cannot be reached, such as a router, or "default"; may be repeated',
+      collect,
+    )
     .option('--note <text>', 'text for members of the account only, empty to remove it')
     .addOption(
       new Option(

@@ -91,6 +91,8 @@ async function registerAll(
       else skip(`it is registered already, with another ${other.join(', ')}; it stays as it is`);
     }
   }
+  // What others depend on comes first, wherever it stands in the file.
+  fresh.sort((a, b) => Number(a.dependsOn.length > 0) - Number(b.dependsOn.length > 0));
   const progress = startProgress(fresh.length, 'services', systemClock);
   for (let at = 0; at < fresh.length; at += BATCH) {
     const batch = fresh.slice(at, at + BATCH);

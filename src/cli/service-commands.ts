@@ -45,6 +45,8 @@ export interface ServiceOptions {
   readonly settingFile?: readonly string[];
   /** Names of regions. */
   readonly region?: readonly string[];
+  /** Slugs of services. */
+  readonly dependsOn?: readonly string[];
 }
 
 /** Prints all services with their last known status. */
@@ -189,11 +191,15 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
 /** The patch that options ask for, and the settings among them. `kind`: of the check after the change. */
 function readServiceOptions(options: ServiceOptions, kind: CheckKind | undefined) {
   const settings = readSettingOptions(options);
-  const regions = options.region?.join(' ');
+  const [regions, dependsOn] = [options.region, options.dependsOn].map((words) => words?.join(' '));
   const texts = Object.entries(options).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null ? [] : [[name, value] as const],
   );
-  const given = { ...Object.fromEntries(texts), regions: regions === 'default' ? null : regions };
+  const given = {
+    ...Object.fromEntries(texts),
+    regions: regions === 'default' ? null : regions,
+    dependsOn: dependsOn === 'default' ? null : dependsOn,
+  };
   return { patch: patchOfTexts(given, settings, kind), settings };
 }
 
@@ -251,6 +257,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     secrets,
     choice,
     texts,
+    dependsOn,
     periodMs,
     graceMs,
     schedule,
@@ -268,7 +275,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     ...(graceMs === null ? {} : { graceMs }),
     ...(schedule === null ? {} : { schedule }),
   };
-  const document = { ...serviceDocumentOf({ ...plain, visibility, check }), ...texts };
+  const document = { ...serviceDocumentOf({ ...plain, visibility, check, dependsOn }), ...texts };
   if (secrets === null) return document;
   return { ...document, check: { ...document.check, settings: { ...settings, ...secrets } } };
 }

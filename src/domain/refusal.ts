@@ -182,6 +182,11 @@ const REFUSALS = {
   page_slug_taken: ({ slug }: OfSlug) => `The address ${slug} is taken.`,
   page_slug_of_service: ({ slug, name }: OfSlug & { readonly name: string }) =>
     `The address ${slug} stands for the public service ${name}.`,
+  no_parent: ({ name }: OfName) =>
+    `What it depends on is among neither the public services nor yours: ${name}.`,
+  /** `circle`: slugs from the service back to itself. */
+  parent_circle: ({ circle }: { readonly circle: string }) =>
+    `A service cannot depend on itself, directly or through others: ${circle}.`,
   slug_taken: ({ slug }: OfSlug) => `The slug ${slug} is taken: it stands for another service.`,
   domain_taken: ({ domain }: OfDomain) => `The domain ${domain} is registered already.`,
   foreign_domain: ({ domain }: OfDomain) =>

@@ -193,13 +193,15 @@ export interface Service {
   readonly isFurther?: true;
   /** Absent: `public`. */
   readonly visibility?: Visibility;
+  /** Slugs of the services without which it cannot be reached; absent: none. */
+  readonly dependsOn?: readonly string[];
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }
 
 /** What few services have, as of one whose owner has not said anything of it. */
 export const UNSAID = {
-  ...{ publicDependencies: false, note: '', visibility: 'public' },
+  ...{ publicDependencies: false, note: '', visibility: 'public', dependsOn: [] },
 } as const satisfies Partial<Service>;
 
 /** Whether lists, counts and feeds contain a service as far as its visibility goes. */

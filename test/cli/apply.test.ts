@@ -94,6 +94,37 @@ pages:
         services: [shop.example.org, github]
 `;
 
+t.test('it applies what services depend on in any order, and refuses circles', async (t) => {
+  const { registry, file, apply } = await setUp(t);
+  const write = (router: string[], parent = 'router.example.org') =>
+    file('home.yaml', {
+      services: [
+        { domain: 'nas.example.org', dependsOn: [parent, 'github'] },
+        { domain: 'switch.example.org', dependsOn: ['Router-Example-Org'] },
+        { domain: 'router.example.org', ...(router.length === 0 ? {} : { dependsOn: router }) },
+      ],
+    });
+  const parents = async () =>
+    (await registry.loadServices())
+      .map(({ service }) => `${service.slug}: ${service.dependsOn ?? ''}`)
+      .sort();
+  t.match(await apply('-f', write([])), { status: 0 });
+  const stored = [
+    'github: ',
+    'nas-example-org: router-example-org,github',
+    'router-example-org: ',
+    'switch-example-org: router-example-org',
+  ];
+  t.strictSame(await parents(), stored);
+  t.match(await apply('-f', write([]), '--dry-run'), { status: 0, stdout: /0 to create|3 unchanged/ });
+  t.match(await apply('-f', write(['nas.example.org'], 'switch-example-org')), {
+    status: 1,
+    stderr: /router-example-org → nas-example-org → switch-example-org → router-example-org/,
+  });
+  t.match(await apply('-f', write([], 'nobody')), { status: 1, stderr: /services\[0\].*: nobody/ });
+  t.strictSame(await parents(), stored);
+});
+
 async function tellsItsPlan(t: Test, postgresUrl: string | null): Promise<void> {
   const { registry, file, apply, installation } = await setUp(t, postgresUrl);
   const path = file('acme.yaml', DOCUMENT);

@@ -484,6 +484,35 @@ t.test('it sets who sees a service, which exports and imports keep', async (t) =
   t.equal(await seen(), 'private');
 });
 
+t.test('it sets what a service depends on, which exports and imports keep in any order', async (t) => {
+  const { run, write } = await setUp(t);
+  for (const name of ['job', 'router', 'switch'])
+    await run('services', 'add', `${name}.example.com`, '--account', 'ada');
+  const set = (slug: string, ...parents: string[]) =>
+    run('services', 'set', `${slug}-example-com`, ...parents.flatMap((name) => ['--depends-on', name]));
+  t.match(await set('job', 'switch.example.com', 'router-example-com'), { status: 0 });
+  t.match(await set('switch', 'router-example-com'), { status: 0 });
+  t.match(await set('router', 'job-example-com'), {
+    status: 1,
+    stderr: /router-example-com → job-example-com → router-example-com/,
+  });
+  t.match(await set('router', 'nobody'), {
+    status: 1,
+    stderr: /neither the public services nor yours: nobody/,
+  });
+  const csv = write('list.csv', (await run('services', 'export')).stdout);
+  const before = (await run('export', '--account', 'ada')).stdout;
+  t.match(before, /dependsOn:\n +- switch-example-com\n +- router-example-com\n/);
+  t.match(await set('switch', 'default'), { status: 0 });
+  t.match(await run('services', 'import', csv, '--account', 'ada'), {
+    status: 1,
+    stderr: /another dependsOn/,
+  });
+  for (const name of ['router', 'switch', 'job']) await run('services', 'remove', `${name}-example-com`);
+  t.match(await run('services', 'import', csv, '--account', 'ada'), { status: 0 });
+  t.equal((await run('export', '--account', 'ada')).stdout, before);
+});
+
 t.test('it sets who sees a page, with the password in a file', async (t) => {
   const { run, withRegistry, write } = await setUp(t);
   const file = write('password', 'tulips in the rain\n');

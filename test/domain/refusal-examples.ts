@@ -31,6 +31,14 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { max: 67_108_864 },
     "The texts of an account's incidents and maintenances take at most 64 MiB, in the lists of their services too: remove old incidents first.",
   ],
+  no_parent: [
+    { name: 'router' },
+    'What it depends on is among neither the public services nor yours: router.',
+  ],
+  parent_circle: [
+    { circle: 'a → b → a' },
+    'A service cannot depend on itself, directly or through others: a → b → a.',
+  ],
   no_incident: [{ id: 'owner-3' }, 'The account has written no incident owner-3.'],
   no_maintenance: [{ id: 'm3' }, 'The account has announced no maintenance m3.'],
   incident_stale: [{}, 'This incident was changed elsewhere in the meantime.'],

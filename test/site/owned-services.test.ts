@@ -100,6 +100,31 @@ t.test('a service is created, read, changed and removed', async (t) => {
   });
 });
 
+t.test('what a service depends on is among the services of its account', async (t) => {
+  const { ada, send, create, read } = await start(t);
+  await create({ domain: 'router.example.com' });
+  const made = await create({ ...SHOP, dependsOn: ['Router.example.com'] });
+  t.strictSame(made.json.definition.dependsOn, ['router-example-com']);
+  const patch = (slug: string, dependsOn: unknown) =>
+    send('PATCH', `/api/v1/services/${slug}`, { dependsOn }, ada);
+  t.match(await patch('router-example-com', ['shop-example-com']), {
+    status: 400,
+    json: {
+      errors: [{ field: 'dependsOn', code: 'parent_circle' }],
+    },
+  });
+  t.match(await patch('shop-example-com', ['nobody']), {
+    status: 400,
+    json: { errors: [{ field: 'dependsOn', code: 'no_parent' }] },
+  });
+  t.match(await patch('shop-example-com', ['a', 'b', 'c', 'd', 'e', 'f']), {
+    status: 400,
+    json: { errors: [{ field: 'dependsOn', code: 'member_invalid' }] },
+  });
+  await send('DELETE', '/api/v1/services/router-example-com', undefined, ada);
+  t.equal((await read('shop-example-com')).json.definition.dependsOn, undefined);
+});
+
 t.test('a note is for the account alone', async (t) => {
   const { ada, grace, send, create, read } = await start(t);
   const note = 'Runs on host 7.\nAsk Ada first.';

@@ -37,6 +37,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   /** Heartbeats: when they are due; null: every period. */
   readonly schedule: HeartbeatSchedule | null;
   readonly publicDependencies: boolean;
+  /** Slugs or domains of services. */
+  readonly dependsOn: readonly string[];
   /** Other texts of its document. */
   readonly texts: Pick<ServiceDocument, TextMember>;
 }
@@ -56,6 +58,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   graceMs: null,
   schedule: null,
   publicDependencies: false,
+  dependsOn: [],
   texts: {},
 };
 

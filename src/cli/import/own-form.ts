@@ -37,10 +37,10 @@ import {
 
 const EXPORT_COLUMNS = [
   ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
-  ...['paused', 'visibility', ...TEXT_MEMBERS, 'public_dependencies'],
+  ...['paused', 'visibility', ...TEXT_MEMBERS, 'dependsOn', 'public_dependencies'],
 ];
 // The names of columns of a CSV are read in lower case.
-const COLUMNS = new Set([...EXPORT_COLUMNS, ...MEMBER_NAMES.map((name) => name.toLowerCase()), 'check']);
+const COLUMNS = new Set([...EXPORT_COLUMNS, ...EXPORT_COLUMNS.map((name) => name.toLowerCase()), 'check']);
 const OF_CHECK = new Set(['kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES]);
 const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['', false],
@@ -105,6 +105,7 @@ export function readOwnRow(row: Row): EntryReading {
     graceMs,
     schedule,
     publicDependencies,
+    dependsOn: wordsOf(row.dependsOn ?? row.dependson),
     texts: readTexts(row),
   } as const;
   return listService(asText(row.domain), asText(row.name), more, [
@@ -120,6 +121,11 @@ function readTexts(row: Row): ListedService['texts'] {
   return Object.fromEntries(
     texts.filter(([name, text]) => text !== null && !Object.hasOwn(MONITORING_MEMBERS, name)),
   );
+}
+
+/** A list of words, or in CSV the words separated by spaces. */
+function wordsOf(value: unknown): readonly string[] {
+  return (textOfValue(value) ?? '').split(/[\s,]+/).filter((word) => word !== '');
 }
 
 /** Settings as an object, or in CSV as the text of one in JSON. */

@@ -8,6 +8,7 @@ import {
   VISIBILITIES,
   type Visibility,
 } from '../../domain/service.ts';
+import { MAX_PARENTS } from '../../domain/service-parents.ts';
 import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
@@ -56,6 +57,14 @@ export const ServiceDocumentSchema = Type.Object(
         enum: [...VISIBILITIES],
         description:
           'public: everyone sees it. unlisted: by its address alone. private: members of the account alone. Default: public; private if the host is not public.',
+      }),
+    ),
+    dependsOn: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+        maxItems: MAX_PARENTS,
+        uniqueItems: true,
+        description:
+          'Slugs of services of the account, or of the public list, without which this one cannot be reached, such as a router; default: none.',
       }),
     ),
   },
@@ -154,7 +163,7 @@ function readMeaning(
   rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
 ): Outcome<Registration> {
   const { domain, name, category = 'developer', paused = false } = document;
-  const { publicDependencies = false, note = '', visibility } = document;
+  const { publicDependencies = false, note = '', visibility, dependsOn = [] } = document;
   const reading = readAll({
     domain: domain === host ? accept(domain) : readServiceHost(domain, rules.destinations),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
@@ -167,6 +176,7 @@ function readMeaning(
     name: read.name ?? read.domain,
     ...{ category, paused, publicDependencies, note: note.trim() },
     visibility: visibility ?? usualVisibility(read.domain),
+    dependsOn: [...new Set(dependsOn.map((name) => name.trim().toLowerCase()))],
     ...read.check,
   });
 }
@@ -175,6 +185,7 @@ function readMeaning(
 export function serviceDocumentOf(service: DefinedService): ServiceDocument {
   const { domain, name, category, paused } = service;
   const { publicDependencies = false, note = '', visibility = 'public' } = service;
+  const { dependsOn = [] } = service;
   return {
     domain,
     ...(name === domain ? {} : { name }),
@@ -184,6 +195,7 @@ export function serviceDocumentOf(service: DefinedService): ServiceDocument {
     ...checkDocumentOf(service.check),
     ...(note === '' ? {} : { note }),
     ...(visibility === usualVisibility(domain) ? {} : { visibility }),
+    ...(dependsOn.length === 0 ? {} : { dependsOn: [...dependsOn] }),
   };
 }
 

@@ -62,6 +62,8 @@ export const serviceChanges = createChanges<
       catalogue_domain: 'domain',
       too_many_domains: 'domain',
       too_many_registrations: 'domain',
+      no_parent: 'dependsOn',
+      parent_circle: 'dependsOn',
     },
   },
   keyOf: ({ slug }) => slug,

@@ -51,6 +51,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, S
     further: Generated<number>;
     /** Null: `public`. */
     visibility: Exclude<Visibility, 'public'> | null;
+    /** JSON of the slugs of the services that it depends on; null: none. */
+    depends_on: string | null;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
   changes: {

@@ -26,7 +26,11 @@ export type RegistryErrorCode =
   | 'foreign_domain'
   | 'catalogue_domain'
   /** An account that is not trusted cannot become part of one that is. */
-  | 'not_trusted';
+  | 'not_trusted'
+  /** What a service depends on is no service of the account or the public list. */
+  | 'no_parent'
+  /** A service would depend on itself. */
+  | 'parent_circle';
 
 /** A change of the list of services. `service` is null if it was removed. */
 export interface ServiceChange {

@@ -19,6 +19,7 @@ import { chosenCheck, registerService } from './ownership.ts';
 import { putMaintenances, withdrawMaintenances } from './pages/maintenance-content.ts';
 import { addPage, changePage, pagesOf, putPicture, removePage } from './pages/status-page-rows.ts';
 import { addServices, ownedServices, removeService } from './services/owner-services.ts';
+import { findParents, refuseCircles } from './services/parent-rows.ts';
 import {
   type ServiceRow,
   type ServiceUpdate,
@@ -104,10 +105,17 @@ async function putServices(
     if (row === undefined) continue;
     const refusal = name === row.name ? null : refusedName(name, key);
     if (refusal !== null) refused.push({ type: 'service', key, refusal });
-    else updates.push(...changesOf(row, service));
+    else {
+      // What it depends on may be among those that are added, and is written last.
+      const { dependsOn: before = [] } = toDefinition(row);
+      const dependsOn = (service.dependsOn ?? []).length === 0 ? [] : before;
+      updates.push(...changesOf(row, { ...service, dependsOn }));
+    }
   }
   await updateServices(registry, updates);
-  const added = services.filter((service) => !isKnown(service));
+  const added = services
+    .filter((service) => !isKnown(service))
+    .map((service) => ({ ...service, dependsOn: [] }));
   const outcomes = verified
     ? await addServices(
         registry,
@@ -120,6 +128,37 @@ async function putServices(
     if (outcome !== undefined && 'refusal' in outcome)
       refused.push({ type: 'service', key: domain, refusal: outcome.refusal });
   }
+  if (refused.length === 0) refused.push(...(await putParents(registry, accountId, services)));
+  return refused;
+}
+
+/** Writes what services depend on after all of them are there, so that their order does not matter. */
+async function putParents(
+  registry: OpenRegistry,
+  accountId: number,
+  services: readonly DefinedService[],
+): Promise<RefusedContent[]> {
+  const refused: RefusedContent[] = [];
+  const children = new Map(
+    services.flatMap(({ domain, dependsOn = [] }) => (dependsOn.length === 0 ? [] : [[domain, dependsOn]])),
+  );
+  const rows = await findRows(registry, 'domain', [...children.keys()]);
+  const updates: ServiceUpdate[] = [];
+  const attempt = async (key: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      refused.push({ type: 'service', key, refusal: refusalOf(error) });
+    }
+  };
+  for (const row of rows)
+    await attempt(row.domain, async () => {
+      const dependsOn = await findParents(registry, accountId, children.get(row.domain) ?? []);
+      updates.push(...changesOf(row, { ...toDefinition(row), dependsOn }));
+    });
+  await updateServices(registry, updates);
+  for (const { slug, domain } of refused.length === 0 ? rows : [])
+    await attempt(domain, () => refuseCircles(registry, accountId, [slug]));
   return refused;
 }
 

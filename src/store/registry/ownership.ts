@@ -23,6 +23,7 @@ import {
   registerDomain,
   slugFor,
 } from './services/owner-services.ts';
+import { findParents, refuseCircles } from './services/parent-rows.ts';
 import {
   type ServiceRow,
   type ServiceUpdate,
@@ -63,14 +64,38 @@ export type ServiceChange = readonly [slug: string, edit: ServiceEdit, revisions
  * `stale` and `name_taken`.
  */
 export async function changeService(store: RegistryStore, ...change: ServiceChange): Promise<Service> {
-  const [outcome] = await changeServices(store, [change]);
-  if (outcome === undefined || outcome === null) throw new Error(`service ${change[0]} was not changed`);
+  const [slug, { dependsOn, ...edit }, revisions] = change;
+  const row = await store.queries.first(OWNED_ROW(slug));
+  const parents =
+    dependsOn === undefined || row === undefined
+      ? {}
+      : { dependsOn: await findParents(store, row.account_id ?? 0, dependsOn) };
+  const wanted = { ...edit, ...parents };
+  const [outcome] = await editServices(store, [
+    revisions === undefined ? [slug, wanted] : [slug, wanted, revisions],
+  ]);
+  if (outcome === undefined || outcome === null) throw new Error(`service ${slug} was not changed`);
   if ('error' in outcome) throw outcome.error;
+  if ('dependsOn' in parents) await refuseCircles(store, outcome.value.accountId ?? 0, [slug]);
   return outcome.value;
 }
 
-/** Changes services as {@link changeService} does; null for further changes of a service that is among them already. */
+/**
+ * Changes services as {@link changeService} does; null for further changes of a service that is among them already, and for those of
+ * what one depends on.
+ */
 export async function changeServices(
+  store: RegistryStore,
+  changes: readonly ServiceChange[],
+): Promise<JointOutcome<Service>[]> {
+  const joint = changes.filter(([, { dependsOn = [] }]) => dependsOn.length === 0);
+  const outcomes = new Map(
+    (await editServices(store, joint)).map((outcome, index) => [joint[index], outcome]),
+  );
+  return changes.map((change) => outcomes.get(change) ?? null);
+}
+
+async function editServices(
   store: RegistryStore,
   changes: readonly ServiceChange[],
 ): Promise<JointOutcome<Service>[]> {
@@ -102,6 +127,9 @@ export async function changeServices(
   });
 }
 
+const OWNED_ROW = statement<ServiceRow>(
+  "SELECT * FROM services WHERE slug = ? AND origin = 'owner' AND removed = 0",
+);
 const OWNED_BY_SLUG: Batch<ServiceRow> = {
   types: ['text'],
   sql: "SELECT * FROM services WHERE slug = ? AND origin = 'owner' AND removed = 0",
@@ -180,7 +208,8 @@ export async function registerService(
     throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   // The page of the service says how to verify its domain.
   await dropClaim(store, accountId, domain);
-  return await registerDomain(store, { ...definition, accountId, verified: false }, limits);
+  const dependsOn = await findParents(store, accountId, definition.dependsOn ?? []);
+  return await registerDomain(store, { ...definition, dependsOn, accountId, verified: false }, limits);
 }
 
 /** The account's services by slug. */

@@ -5,7 +5,7 @@
 
 import { formatDuration } from '../../domain/durations.ts';
 import { hostInUrl } from '../../domain/host-name.ts';
-import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { MEMBER_NAMES, memberTexts } from '../../kinds/check-members.ts';
 import { type SettingField, settingFields, settingTexts } from '../../kinds/settings.ts';
 import { type CheckBounds, MONITORING_MEMBERS } from '../../resources/services/check-document.ts';
@@ -36,7 +36,7 @@ export function settingsOf(fields: FormFields): SettingTexts {
 }
 
 /**
- * The fields for the template, with what was entered in a refused form. A refused form that chose another kind has the fields
+ * The fields for the template, `others` being the services that it may depend on, with what was entered in a refused form. A refused form that chose another kind has the fields
  * of that kind.
  */
 export function viewSettings(
@@ -45,6 +45,7 @@ export function viewSettings(
   { texts: { checks } }: Pick<Language, 'texts'>,
   bounds: CheckBounds,
   silenceMs: number,
+  others: readonly Pick<Service, 'slug' | 'name'>[],
 ) {
   const { check, domain } = service;
   const typed = refused?.form === 'save' ? refused.typed : null;
@@ -116,6 +117,10 @@ export function viewSettings(
         return common(name, checks.member[name], document[name] ?? '', hint, [], isLong ? 'area' : 'text');
       },
     ),
+    {
+      ...common('dependsOn', checks.member.dependsOn, (document.dependsOn ?? []).join(' '), ''),
+      list: others.map(({ slug, name }) => ({ value: slug, text: name })),
+    },
   ];
 }
 

@@ -35,11 +35,11 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
   const { proofs } = sources;
   const context = changeContext(sources);
 
-  const page = (
+  const page = async (
     session: Visitor,
     filled: RefusedForm | null,
     { trial, toProve, query }: Shown = {},
-  ): HttpResponse => {
+  ): Promise<HttpResponse> => {
     const { language, accountId } = session;
     const kind = MONITORING_KINDS.find((one) => one === query?.get('kind')) ?? DEFAULT_CHECK.kind;
     const domain = query?.get('domain') ?? '';
@@ -50,7 +50,7 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
       './dashboard-new-service',
       {
         title: language.texts.dashboard.addService,
-        ...viewServiceForm(shown, filled, session, sources),
+        ...viewServiceForm(shown, filled, session, sources, await sources.registry.servicesOf(accountId)),
         trial: trial === undefined ? null : viewTrial(trial, language),
         proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
       },

@@ -138,7 +138,8 @@ function createPage(show: ShowPage, sources: DashboardSources) {
     const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
     const current = status.get(id) ?? unknownStatus(id);
     const { sealed = {} } = service.check;
-    const [beats, logs, checks, foreign] = await Promise.all([
+    const [own, beats, logs, checks, foreign] = await Promise.all([
+      registry.servicesOf(session.accountId),
       registry.recentHeartbeats(id),
       registry.heartbeatLogs(id),
       beginHistory()(() => samples.newest(id, SHOWN).catch((): Sample[] => [])),
@@ -155,7 +156,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       {
         title: name,
         service,
-        ...viewServiceForm(service, refused, session, sources),
+        ...viewServiceForm(service, refused, session, sources, own),
         revision: shownRevision(refused, service),
         trial: trial === undefined ? null : viewTrial(trial, session.language),
         saved: saved === undefined ? null : savedText(service, saved, session.language),

@@ -23,12 +23,13 @@ import {
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** The fields for the template `service-fields`. A form that chose another kind has the fields of that kind. */
+/** The fields for the template `service-fields`; `own`: the services of the account. A form that chose another kind has the fields of that kind. */
 export function viewServiceForm(
   shown: DefinedService,
   filled: RefusedForm | null,
   { language }: Pick<Visitor, 'language'>,
   { bounds, limits }: Pick<DashboardSources, 'bounds' | 'limits'>,
+  own: readonly Service[],
 ) {
   const { check } = shown;
   const chosen = filled?.form === 'save' ? filled.typed.get('kind') : undefined;
@@ -37,7 +38,10 @@ export function viewServiceForm(
     shown,
     kind,
     forms: viewForms(filled),
-    settings: viewSettings(shown, filled, language, bounds, limits().silenceMs),
+    settings: viewSettings(
+      ...([shown, filled, language, bounds, limits().silenceMs] as const),
+      own.filter(({ domain }) => domain !== shown.domain),
+    ),
     categories: CATEGORIES,
     takesHeartbeats: kind === 'heartbeat',
   };

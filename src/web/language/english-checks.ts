@@ -104,7 +104,8 @@ export const englishChecks = {
     schedule: 'Or by a cron schedule',
     timezone: 'Time zone of the schedule',
     note: 'Note for members',
-  } satisfies WordOf<MemberName | TextMember>,
+    dependsOn: 'Cannot be reached without',
+  } satisfies WordOf<MemberName | TextMember | 'dependsOn'>,
   visibility: 'Who sees it',
   seenBy: {
     usual: [

@@ -95,6 +95,7 @@ export const germanChecks: Texts['checks'] = {
     schedule: 'Oder nach einem Cron-Zeitplan',
     timezone: 'Zeitzone des Zeitplans',
     note: 'Notiz für Mitglieder',
+    dependsOn: 'Nicht erreichbar ohne',
   },
   visibility: 'Wer ihn sieht',
   seenBy: {

@@ -222,6 +222,10 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Einen solchen Dienst gibt es weder unter den öffentlichen noch unter Ihren: ${slug}.`,
   page_slug_taken: ({ slug }) => `Die Adresse ${slug} ist vergeben.`,
   page_slug_of_service: ({ slug, name }) => `Die Adresse ${slug} steht für den öffentlichen Dienst ${name}.`,
+  no_parent: ({ name }) =>
+    `Wovon er abhängt, ist weder unter den öffentlichen noch unter Ihren Diensten: ${name}.`,
+  parent_circle: ({ circle }) =>
+    `Ein Dienst kann nicht von sich selbst abhängen, auch nicht über andere: ${circle}.`,
   slug_taken: ({ slug }) => `Der Kurzname ${slug} ist vergeben: er steht für einen anderen Dienst.`,
   domain_taken: ({ domain }) => `Die Domain ${domain} ist schon registriert.`,
   foreign_domain: ({ domain }) =>

@@ -23,6 +23,7 @@ const PLAIN = {
   publicDependencies: false,
   note: '',
   visibility: 'public' as const,
+  dependsOn: [],
   check: DEFAULT_CHECK,
 };
 
@@ -295,6 +296,7 @@ t.test('it writes a service as the document from which it is read', async (t) =>
       grace: fc.constantFrom('0ms', '1h'),
       note: fc.constantFrom('Ask Ada', 'a\nb'),
       visibility: fc.constantFrom('unlisted', 'private'),
+      dependsOn: fc.constantFrom([], ['router'], ['router', 'b-org']),
     },
     { requiredKeys: ['domain'] },
   );

@@ -22,6 +22,7 @@ const STORED = {
   ...{ domain: 'shop.example', name: 'Old', category: 'cloud', paused: true, publicDependencies: false },
   note: '',
   visibility: 'public',
+  dependsOn: [],
 };
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
 

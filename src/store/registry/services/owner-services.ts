@@ -8,6 +8,7 @@ import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { AddOutcome, DefinedService, NewService, RegistryErrorCode } from '../../ports/services.ts';
 import { isTrustedAccount } from '../trust.ts';
+import { findParents } from './parent-rows.ts';
 import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
@@ -68,13 +69,33 @@ export async function addServices(
   services: readonly Omit<NewService, 'slug'>[],
   limits: DomainLimits,
 ): Promise<AddOutcome[]> {
-  const added = await addTogether(store, services, limits);
-  const outcomes: AddOutcome[] = [];
+  const hasParents = ({ dependsOn = [] }: (typeof services)[number]) => dependsOn.length > 0;
+  const added = await addTogether(
+    store,
+    services.filter((one) => !hasParents(one)),
+    limits,
+  );
+  const outcomes = new Map<(typeof services)[number], AddOutcome>();
   for (const service of services) {
     const slug = added.get(service);
-    outcomes.push(slug === undefined ? await addAlone(store, service, limits) : { slug });
+    if (slug !== undefined) outcomes.set(service, { slug });
+    else if (!hasParents(service)) outcomes.set(service, await addAlone(store, service, limits));
   }
-  return outcomes;
+  // What depends on another one of them is added after that one.
+  let waiting = services.filter(hasParents);
+  for (let before = Number.POSITIVE_INFINITY; waiting.length < before; ) {
+    before = waiting.length;
+    for (const service of waiting) outcomes.set(service, await addAlone(store, service, limits));
+    waiting = waiting.filter((service) => {
+      const outcome = outcomes.get(service);
+      return outcome !== undefined && 'code' in outcome && outcome.code === 'no_parent';
+    });
+  }
+  return services.map((service) => {
+    const outcome = outcomes.get(service);
+    if (outcome === undefined) throw new Error(`${service.domain} was not added`);
+    return outcome;
+  });
 }
 
 /**
@@ -143,8 +164,9 @@ async function add(
   if (origin !== 'owner' || accountId === null) throw new Error(`${domain} is not a service of an owner`);
   await refuseTakenName(store, name, domain);
   await refuseDomain(store, { domain, accountId, verified }, limits);
+  const dependsOn = await findParents(store, accountId, service.dependsOn ?? []);
   const returning = await findReturning(store, domain, accountId);
-  return await putService(store, returning, { ...service, slug: await chooseSlug(returning) });
+  return await putService(store, returning, { ...service, dependsOn, slug: await chooseSlug(returning) });
 }
 
 /** Live services of owners. */

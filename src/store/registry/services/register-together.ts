@@ -52,7 +52,7 @@ const DROP_CLAIM: Batch<unknown> = {
 
 /**
  * Registers services inside the caller's transaction. The outcome is null, and nothing is changed, for a domain that is proven,
- * that a service has or had, that lies within one of the catalogue, or whose dashed form is taken; for a name that is refused;
+ * whose service depends on others, that a service has or had, that lies within one of the catalogue, or whose dashed form is taken; for a name that is refused;
  * for an account at one of its limits; and for all but the first with the same dashed form.
  */
 export async function registerTogether(
@@ -100,8 +100,9 @@ async function findFree(store: RegistryStore, registrations: readonly Registrati
   const reserved = new Set(former);
   const catalogue = new Set(parents.filter((_, index) => listed[index]?.count !== 0));
   return registrations.map(
-    ([, { domain, name }, { isProven }], index) =>
+    ([, { domain, name, dependsOn = [] }, { isProven }], index) =>
       !isProven &&
+      dependsOn.length === 0 &&
       holders[index]?.count === 0 &&
       !reserved.has(dashDomain(domain)) &&
       !withParents(domain).some((one) => catalogue.has(one)) &&

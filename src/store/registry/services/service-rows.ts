@@ -23,6 +23,7 @@ import type { Row } from '../../database/schema.ts';
 import type { NewService, ServiceStore } from '../../ports/services.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { proofColumns, trustedAmong, withoutTrust, withTrust } from '../trust.ts';
+import { childrenAfter } from './parent-rows.ts';
 import { toCheck } from './shared-checks.ts';
 
 /** A row of the services table. */
@@ -65,6 +66,7 @@ const RARE = [
   { member: 'note', column: 'note', form: 'text' },
   { member: 'isFurther', column: 'further', form: 'flag' },
   { member: 'visibility', column: 'visibility', form: 'text' },
+  { member: 'dependsOn', column: 'depends_on', form: 'json' },
 ] as const satisfies readonly {
   readonly member: keyof NewService;
   readonly column: keyof ServiceRow;
@@ -91,7 +93,7 @@ function writeRareMembers(
 ): Record<(typeof RARE_COLUMNS)[number], string | number | null> {
   const columns: Record<string, string | number | null> = Object.fromEntries(
     RARE.map(({ member, column, form }) => {
-      const value = service[member] || null;
+      const value = isUnsaid(service[member]) ? null : service[member];
       if (form === 'flag') return [column, value === null ? 0 : 1];
       return [column, value === null || typeof value === 'string' ? value : JSON.stringify(value)];
     }),
@@ -103,8 +105,12 @@ function writeRareMembers(
 export function withoutUnsaid<T extends Partial<NewService>>(service: T): T {
   const stored: Record<string, unknown> = { ...service };
   for (const [member, unsaid] of Object.entries(UNSAID))
-    if (!stored[member] || stored[member] === unsaid) delete stored[member];
+    if (isUnsaid(stored[member]) || stored[member] === unsaid) delete stored[member];
   return stored as T;
+}
+
+function isUnsaid(value: unknown): value is null | undefined {
+  return !value || (Array.isArray(value) && value.length === 0);
 }
 
 /** Adds a new service, or gives `row` another definition. */
@@ -256,6 +262,7 @@ export async function updateServices(
     service: withTrust(withoutUnsaid(service), trusted),
     defined: service,
   }));
+  const parents = new Map(updates.flatMap(parentChange));
   const updated: Service[] = [];
   for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
     const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
@@ -283,7 +290,28 @@ export async function updateServices(
     ]);
     updated.push(...stored);
   }
+  await followParents(store, parents);
   return updated;
+}
+
+/** What a change means to the services that depend on one: another slug, or null where it is another account's from now on. */
+function parentChange({ row, service }: ServiceUpdate): [slug: string, after: string | null][] {
+  if (row.removed === 1) return [];
+  if (row.account_id !== service.accountId) return [[row.slug, null]];
+  return row.slug === service.slug ? [] : [[row.slug, service.slug]];
+}
+
+/** Changes what the children of services depend on. */
+async function followParents(
+  store: RegistryStore,
+  changes: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  const children = await childrenAfter(store, changes);
+  if (children.length === 0) return;
+  await updateServices(
+    store,
+    children.map(({ row, dependsOn }) => ({ row, service: { ...toDefinition(row), dependsOn } })),
+  );
 }
 
 const UPDATE_SERVICE: Batch<unknown> = {
@@ -319,12 +347,14 @@ export async function retireService(store: RegistryStore, row: ServiceRow, slug 
         slug,
         revision: row.revision + 1,
         check_definition: JSON.stringify(withoutCredentials(toCheck(row.check_definition))),
+        depends_on: null,
         ...(slug === row.slug ? {} : { former_slugs: null }),
       })
       .where('id', '=', row.id),
   );
   await queries.run(kysely.updateTable('incidents').set({ listed: 0 }).where('service_id', '=', row.id));
   await endSubscriptions(store, `service:${row.id}`);
+  await followParents(store, new Map([[row.slug, null]]));
   await queries.run(
     kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
   );
