@@ -12,7 +12,7 @@ import {
   rememberedServices,
   writeAlertState,
 } from '../domain/alert/alert-state.ts';
-import { type AlertInput, decide } from '../domain/alert/decide.ts';
+import { type AlertInput, type AlertOutcome, decide } from '../domain/alert/decide.ts';
 import type { AlertEvent } from '../domain/alert/event.ts';
 import { accountsOf } from '../domain/alert/match.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
@@ -123,6 +123,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
 
     const states: StoredAlertState[] = [];
     const messages: DecidedMessage[] = [];
+    const asks: { readonly accountId: number; readonly asks: readonly number[] }[] = [];
     const decided = new Map<number, Account>();
     for (const [accountId, { events: own, acknowledgements: taken }] of happened) {
       const before = known.accounts.get(accountId)?.state ?? NO_ALERTS;
@@ -130,6 +131,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
       decided.set(accountId, after);
       states.push({ accountId, state: writeAlertState(after.state), dueAt: after.dueAt });
       messages.push(...after.messages);
+      asks.push({ accountId, asks: after.asks });
     }
     const position = events.at(-1)?.position ?? known.position;
     const isWritten = await registry.commitAlerts({
@@ -148,6 +150,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
     if (isScan) certificates.done();
     for (const [accountId, account] of decided) remember(known, accountId, account);
     if (messages.length > 0) onMessages();
+    for (const one of asks) related.ask(one.accountId, one.asks);
     for (const [accountId, { events: own }] of happened) await related.note(known.rules, accountId, own);
     return events.length === MAX_EVENTS || happened.size >= MAX_DUE_ACCOUNTS;
   };
@@ -158,7 +161,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
     accountId: number,
     state: AlertState,
     input: AlertInput,
-  ): Promise<Account & { readonly messages: readonly DecidedMessage[] }> => {
+  ): Promise<Account & Pick<AlertOutcome, 'asks'> & { readonly messages: readonly DecidedMessage[] }> => {
     const concerned = rememberedServices(state);
     for (const { serviceId } of input.events) concerned.add(serviceId);
     const context = await openAlertContext(options, rules, accountId, concerned);
@@ -167,14 +170,14 @@ export function startAlertEngine(options: AlertEngineOptions) {
       const messages = outcome.messages.map((decided) =>
         isDelayed(rules, accountId, decided.message) ? { ...decided, isDelayed: true } : decided,
       );
-      return { state: outcome.state, dueAt: outcome.dueAt, messages };
+      return { state: outcome.state, dueAt: outcome.dueAt, asks: outcome.asks, messages };
     } catch (error) {
       log.error(
         { error, accountId, events: input.events.length },
         'alerts of an account could not be decided',
       );
       const decidedAt = Math.min(state.decidedAt, input.now);
-      return { state: { ...state, decidedAt }, dueAt: input.now + AFTER_FAULT_MS, messages: [] };
+      return { state: { ...state, decidedAt }, dueAt: input.now + AFTER_FAULT_MS, asks: [], messages: [] };
     }
   };
 

@@ -1,12 +1,15 @@
 /** What decisions ask of the rest of the program: rules, services, and what is known of them. */
 import { getOrInsert } from '../async/bounded-map.ts';
+import type { Clock } from '../clock.ts';
 import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-context.ts';
 import { type ChannelKind, hasThreads } from '../domain/alert/channel.ts';
 import { indexRules, type MatchedService, type RuleIndex, rulesOf } from '../domain/alert/match.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
 import type { Category } from '../domain/category.ts';
+import { type CheckTiming, timingOf } from '../domain/check-timing.ts';
 import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
+import { ancestorsOf } from '../domain/service-parents.ts';
 import type { LatestCheck } from '../domain/status/current.ts';
 import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -24,10 +27,15 @@ export interface AlertSources {
     all(): readonly Service[];
     /** Grows with every change of the list. */
     readonly version: number;
+    /** By slug or former slug; null: there is none. */
+    bySlug(slug: string): Service | null;
     /** The name of the page of a service. */
     pageName(service: Service): string;
   };
   readonly status: Pick<StatusStore, 'get'>;
+  /** Times of checks that have none of their own. */
+  readonly usual: CheckTiming;
+  readonly clock: Pick<Clock, 'now'>;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly acknowledgeUrl: (accountId: number, thread: string) => string;
@@ -89,6 +97,7 @@ export async function openAlertContext(
   const own = rules.rules.filter((rule) => rule.accountId === accountId);
   const known = new Set(concerned);
   if (concerned.size > 1) for (const id of ownIds(sources, own, accountId)) known.add(id);
+  for (const id of concerned) for (const one of ancestorIds(services, services.byId(id))) known.add(one);
   const facts = new Map((await registry.alertFacts([...known])).map((fact) => [fact.serviceId, fact]));
 
   const serviceOf = (id: number): AlertService | null => {
@@ -107,6 +116,11 @@ export async function openAlertContext(
       scope: current?.scope ?? null,
       vendor,
       certificateEndsAt: current?.latest?.certificateExpiresAt ?? null,
+      ancestors: ancestorIds(services, service),
+      since: current?.since ?? null,
+      checkedAt: current?.latest?.checkedAt ?? null,
+      isStale: isCheckOld(service, current?.latest?.checkedAt ?? 0, sources),
+      isProbed: service.check.kind !== 'heartbeat',
       isInMaintenance,
     };
   };
@@ -122,6 +136,9 @@ export async function openAlertContext(
       const rule = rules.byId.get(id);
       return rule === undefined || rule.accountId !== accountId ? null : rule;
     },
+    countBehind: (id) =>
+      behindOf(sources.services, accountId).filter((child) => ancestorIds(services, child).includes(id))
+        .length,
     hasThreads: (id) => hasThreads(rules.kinds.get(id) ?? 'email'),
     hasChannel: (id) => rules.owners.get(id) === accountId,
     *causeFacts() {
@@ -138,6 +155,29 @@ export async function openAlertContext(
 
 function toMatched({ id, accountId, category, origin }: Service): MatchedService {
   return { id, accountId, category, isPublic: origin === 'catalogue' };
+}
+
+/** IDs of all that a service depends on, the nearest first. */
+function ancestorIds(services: AlertSources['services'], service: Service | null): readonly number[] {
+  if (service?.dependsOn === undefined) return NO_ANCESTORS;
+  const parents = ({ dependsOn = [] }: Service) => dependsOn.flatMap((slug) => services.bySlug(slug) ?? []);
+  return ancestorsOf(service, parents).map(({ id }) => id);
+}
+
+const NO_ANCESTORS: readonly number[] = [];
+
+/** The services of an account that depend on others. */
+function behindOf(services: AlertSources['services'], accountId: number): readonly Service[] {
+  return ownedBy(services, accountId).filter(({ dependsOn }) => dependsOn !== undefined);
+}
+
+/** Whether the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in time. */
+function isCheckOld(
+  { check }: Service,
+  checkedAt: number,
+  { usual, clock }: Pick<AlertSources, 'usual' | 'clock'>,
+): boolean {
+  return check.kind !== 'heartbeat' && clock.now() - checkedAt > 2 * timingOf(check, usual).intervalMs;
 }
 
 /** The services of accounts, as of a version of the list. */

@@ -17,6 +17,8 @@ export interface RelatedCheckOptions extends Pick<AlertSources, 'registry' | 'se
 
 /** Maximum number of services that are asked for an account within {@link BUDGET_MS}. */
 export const MAX_RELATED_CHECKS = 50;
+/** Maximum number of services that decisions about an account wait for and are asked within {@link BUDGET_MS}. */
+const MAX_ASKED_CHECKS = 200;
 const BUDGET_MS = MINUTE_MS;
 /** A check that began this long before a failure is repeated, milliseconds. */
 const MIN_AGE_MS = 5 * SECOND_MS;
@@ -24,17 +26,23 @@ const MIN_AGE_MS = 5 * SECOND_MS;
 /** Maximum number of services of an account whose addresses are compared. */
 const MAX_COMPARED = 1_000;
 
-/** Creates the requests for checks. */
-export function createRelatedChecks({ registry, services, status, clock, recheck }: RelatedCheckOptions) {
-  /** What an account may still ask for, until a time of the monotonic clock. */
+/** What each account may still ask for within {@link BUDGET_MS}. */
+function createBudgets({ monotonic }: Pick<Clock, 'monotonic'>, max: number) {
+  /** Until a time of the monotonic clock. */
   const budgets = new Map<number, { left: number; readonly untilMs: number }>();
-  const budgetOf = (accountId: number) => {
-    const now = clock.monotonic();
+  return (accountId: number) => {
+    const now = monotonic();
     for (const [id, { untilMs }] of budgets) if (untilMs <= now) budgets.delete(id);
-    const budget = budgets.get(accountId) ?? { left: MAX_RELATED_CHECKS, untilMs: now + BUDGET_MS };
+    const budget = budgets.get(accountId) ?? { left: max, untilMs: now + BUDGET_MS };
     budgets.set(accountId, budget);
     return budget;
   };
+}
+
+/** Creates the requests for checks. */
+export function createRelatedChecks({ registry, services, status, clock, recheck }: RelatedCheckOptions) {
+  const budgetOf = createBudgets(clock, MAX_RELATED_CHECKS);
+  const askBudgetOf = createBudgets(clock, MAX_ASKED_CHECKS);
   /** Whether a service may fail unnoticed: it counts as well by a check that is some seconds old. */
   const isCandidate = ({ id, paused, check }: Service): boolean => {
     const current = status.get(id);
@@ -44,6 +52,13 @@ export function createRelatedChecks({ registry, services, status, clock, recheck
   };
 
   return {
+    /** Asks for checks that a decision about an account waits for. */
+    ask(accountId: number, serviceIds: readonly number[]): void {
+      const budget = askBudgetOf(accountId);
+      const asked = serviceIds.slice(0, budget.left);
+      budget.left -= asked.length;
+      if (asked.length > 0) recheck(asked);
+    },
     /** Asks for the checks after events that concern an account. */
     async note(rules: AlertRules, accountId: number, events: readonly AlertEvent[]): Promise<void> {
       const failed = events.flatMap(({ serviceId, change }) =>

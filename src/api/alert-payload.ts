@@ -99,6 +99,15 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
         enumOf(['paused', 'removed']),
         'Why nothing more will be told of the service although it is not over; null: it is still monitored.',
       ),
+      because: Type.Optional(
+        object(
+          { slug: Type.String(), name: Type.String() },
+          'What it cannot be reached without, and is down; absent: nothing, or it is not known.',
+        ),
+      ),
+      behind: Type.Optional(
+        whole('Services that cannot be reached without it and are not told of by themselves; absent: none.'),
+      ),
     }),
     cause: nullable(
       object({

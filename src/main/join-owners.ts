@@ -110,6 +110,7 @@ export async function joinOwners(parts: {
         {
           ...{ ...parts.alerts, registry, links, operator, tools, retentionNow, log },
           counter: deliveries.messages,
+          usual: checks,
         },
         isOurs,
       );

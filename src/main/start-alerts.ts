@@ -4,6 +4,7 @@ import { type AlertFigures, watchAlertFigures } from '../alerts/alert-figures.ts
 import type { AcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { systemRandom } from '../clock.ts';
 import type { Channel } from '../domain/alert/channel.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
 import type { Log } from '../log.ts';
 import type { ChannelTools } from '../notify/channels/channel-kind.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
@@ -23,6 +24,8 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   readonly watchTransitions: (listener: () => void) => () => void;
   /** Checks services as soon as slots are free. */
   readonly recheck: (serviceIds: readonly number[]) => void;
+  /** Times of checks that have none of their own. */
+  readonly usual: CheckTiming;
   readonly links: AcknowledgeLinks;
   /** The operator's own channels, as they are configured now. */
   readonly operator: () => readonly Channel[];
@@ -49,6 +52,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     prober,
     watchTransitions,
     recheck,
+    usual,
     links,
     operator,
     tools,
@@ -65,7 +69,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     random: systemRandom,
   });
   const engine = startAlertEngine({
-    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck },
+    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck, usual },
     acknowledgeUrl: (accountId, thread) => links.urlOf({ accountId, thread }),
     onMessages: sender.poll,
   });

@@ -48,6 +48,7 @@ async function start(t: Test, rule: Partial<AlertRule> = {}) {
       ...{ registry, services: directory, clock, log: silentLog },
       status: { get: (id) => statuses.get(id) ?? null },
       siteUrl: 'https://upbeat.example',
+      usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
       acknowledgeUrl: (account, thread) => `https://upbeat.example/ack/${account}/${thread}`,
       isOurs: () => world.isOurs,
       recheck: (asked) => void world.asked.push(...asked),
@@ -125,6 +126,40 @@ t.test('it tells of an outage and its end once, over restarts', async (t) => {
   t.ok(position > 0);
   t.equal(states.length, 1);
   t.same(await registry.alertEventsAfter(0, 99), []);
+});
+
+t.test('it asks what a service depends on before it tells of the service, over restarts', async (t) => {
+  const { clock, ids, turnTo, told, world, registry, loadServices, statuses, restart } = await start(t);
+  const [router = 0, camera = 0] = ids;
+  await registry.changeService('two-example', { dependsOn: ['one-example'] });
+  await loadServices();
+  await turnTo('up', router, camera);
+  await clock.advance(60 * SECOND);
+  world.asked.splice(0);
+  await turnTo('down', camera);
+  await clock.advance(SECOND);
+  await restart();
+  await clock.advance(2 * SECOND);
+  t.same([await told(), world.asked.includes(router)], [[], true]);
+  await turnTo('down', router);
+  await clock.advance(60 * SECOND);
+  t.same(await told(), ['alert one.example'], 'the cause alone is told');
+  world.asked.splice(0);
+  await turnTo('up', router);
+  await restart();
+  await clock.advance(2 * SECOND);
+  t.ok(world.asked.includes(camera), 'what is behind it is checked at once');
+  await turnTo('up', camera);
+  await clock.advance(300 * SECOND);
+  t.same(await told(), ['alert one.example', 'recovery one.example']);
+
+  await turnTo('down', camera);
+  await clock.advance(3 * SECOND);
+  const current = statuses.get(router);
+  if (current?.latest == null) throw new Error('the router was not checked');
+  statuses.set(router, { ...current, latest: { ...current.latest, checkedAt: clock.now() } });
+  await clock.advance(2 * SECOND);
+  t.same((await told()).slice(2), ['alert two.example'], 'the router answers');
 });
 
 t.test('it asks at once for checks of what may fail with a service that went down', async (t) => {

@@ -62,6 +62,7 @@ const engine = startAlertEngine({
   ...{ registry, services: directory, clock, log, isOurs: () => true },
   status: { get: (id) => statuses.get(id) ?? null },
   siteUrl: 'https://upbeat.example',
+  usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
   acknowledgeUrl: () => 'https://upbeat.example/acknowledge',
   recheck() {},
   onMessages: sender.poll,

@@ -160,6 +160,7 @@ export function createAlertOffice(parts: {
         // The reference knows no common causes: without a newest check the program finds none.
         status: { get: (id) => (directory.byId(id) === null ? null : withoutCheck(registry.current(id))) },
         siteUrl: 'http://localhost',
+        usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
         acknowledgeUrl: (_, thread) => `http://localhost/${thread}`,
         clock: { ...clock, every: () => () => {} },
         ...{ log, isOurs: online, onMessages: () => {}, recheck() {} },

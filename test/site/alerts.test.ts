@@ -174,6 +174,7 @@ async function breakShop(world: World) {
     vendor: null,
     certificateEndsAt: null,
     isInMaintenance: false,
+    ...{ ancestors: [], since: null, checkedAt: null, isStale: false, isProbed: true },
   };
   const change = {
     type: 'status',
@@ -199,6 +200,7 @@ async function breakShop(world: World) {
       rule: () => rule ?? null,
       hasThreads: () => true,
       hasChannel: (id) => id === channel?.id,
+      countBehind: () => 0,
       causeFacts: () => [],
       overviewUrl: 'https://upbeat.test/dashboard',
       acknowledgeUrl: (thread) => LINKS.urlOf({ accountId: 1, thread }),

@@ -5,14 +5,15 @@ import {
   type ConditionKind,
   FLAP_CHANGES,
   FLAP_WINDOW_MS,
-  GROUP_WINDOW_MS,
-  type Lane,
   type Telling,
   UNTOLD,
 } from './alert-state.ts';
+import { beginReach, endReach, forgetReach } from './behind.ts';
 import type { AlertChange, AlertEvent } from './event.ts';
+import { applyHold, followHolds, forgetHeld } from './hold.ts';
 import { asksFor, wordsOf } from './match.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
+import { note, wordsToPass } from './telling-times.ts';
 
 /** What an event makes of a condition. */
 interface Turn {
@@ -29,9 +30,6 @@ interface Turn {
 
 /** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
 const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];
-
-/** The words for a status that was told, and for its end, by its weight. */
-const TOLD_WORDS: readonly (readonly AlertEventName[])[] = [[], ['slow'], ['down', 'up']];
 
 /** Applies an event to the draft as of `now`, epoch milliseconds. */
 export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): void {
@@ -67,6 +65,7 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
         incident,
         change.incident.source === 'own' ? untold(draft, serviceId) : undefined,
       );
+      if (change.incident.source === 'own' && incident.weight === 0) forgetReach(draft, serviceId);
       return;
     }
     case 'maintenance':
@@ -108,37 +107,6 @@ export function endFlapping(draft: AlertDraft, condition: Condition, telling: Te
   };
 }
 
-/** When a service that flaps is steady if nothing changes until then, epoch milliseconds; null: it does not flap. */
-export function steadyAtOf({ flapping, changes }: Telling): number | null {
-  return flapping === 'due' || flapping === 'told' ? (changes.at(-1) ?? 0) + FLAP_WINDOW_MS : null;
-}
-
-/** When the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a maintenance. */
-export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number | null {
-  if (thread !== null || flapping !== 'no') return dueAt;
-  const times = wants.map((want) => want.dueAt).filter((time) => time !== null);
-  return times.length === 0 ? null : Math.min(...times);
-}
-
-/**
- * When the channel is told, epoch milliseconds; null: there is nothing to tell. The first news goes at once, and what follows in its lane
- * within {@link GROUP_WINDOW_MS} is one message.
- */
-export function tellAtOf({ lanes }: AlertDraft, condition: Condition, telling: Telling): number | null {
-  const pendingAt = pendingAtOf(telling);
-  const lastAt = lanes[laneOf(condition, telling)];
-  return pendingAt === null || lastAt === undefined
-    ? pendingAt
-    : Math.max(pendingAt, lastAt + GROUP_WINDOW_MS);
-}
-
-/** The lane of what is to be told. */
-export function laneOf({ kind }: Condition, { thread, weight, toldWeight }: Telling): Lane {
-  if (kind === 'maintenance') return 'maintenance';
-  if (thread !== null && weight <= toldWeight) return 'change';
-  return kind === 'status' && weight > 1 ? 'down' : 'begin';
-}
-
 function applyStatus(
   draft: AlertDraft,
   event: AlertEvent,
@@ -148,6 +116,13 @@ function applyStatus(
 ): void {
   const { serviceId } = event;
   const key = `status-${serviceId}`;
+  let wasBehind = false;
+  if (change.to === 'down') beginReach(draft, serviceId, at, now);
+  else {
+    wasBehind = endReach(draft, serviceId, now);
+    if (wasBehind) forgetHeld(draft, serviceId);
+    else followHolds(draft, now, new Set([serviceId]));
+  }
   applyTurn(draft, event, {
     key,
     kind: 'status',
@@ -160,7 +135,7 @@ function applyStatus(
   });
   const recovered = `recovered-${serviceId}`;
   if (change.to === 'down') draft.conditions.delete(recovered);
-  else if (change.from === 'down') {
+  else if (change.from === 'down' && !wasBehind) {
     const told = draft.conditions.get(key)?.tellings ?? {};
     const isFree = (channel: number) => {
       const telling = told[channel];
@@ -222,7 +197,7 @@ function applyTurn(
   for (const channel of channels) {
     const askers = asking.filter((rule) => rule.channels.includes(channel));
     const told = before?.tellings[channel];
-    const next = stepTelling(draft, condition, told, askers, turn);
+    const next = stepTelling(draft, condition, told, askers, turn, channel);
     if (next !== null) tellings[channel] = next;
   }
   if (Object.keys(tellings).length === 0) draft.conditions.delete(key);
@@ -236,6 +211,7 @@ function stepTelling(
   before: Telling | undefined,
   askers: readonly AlertRule[],
   turn: Turn,
+  channel: number,
 ): Telling | null {
   const from = before ?? UNTOLD;
   const weight = askers.length > 0 ? turn.weight : turn.weight < from.weight ? 0 : from.weight;
@@ -249,15 +225,16 @@ function stepTelling(
     beganAt: from.weight === 0 ? turn.at : from.beganAt,
     rules: [...new Set([...(isNew ? [] : from.rules), ...askers.map((rule) => rule.id)])],
   };
-  const asked = weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn);
+  const asked =
+    weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn, channel);
   const isReady = askers.some((rule) => turn.at + rule.afterMs <= turn.now);
-  const counted = countChange(draft, condition, from, asked, isReady, turn.now);
+  const held = isHeld(draft, condition, channel);
+  const counted = held ? asked : countChange(draft, condition, from, asked, isReady, turn.now);
   if (counted.flapping !== 'no') return note(draft, condition, counted);
   if (counted.thread === null) {
     return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, condition, counted) : null;
   }
   if (weight === 0 && !counted.tellsEnd) return { ...UNTOLD, changes: counted.changes };
-  const held = isHeld(draft, condition.kind, condition.service.id);
   const dueAt = held ? null : firstReadyAt(draft, counted.rules, wordsToPass(condition, counted), turn.now);
   return note(draft, condition, { ...counted, dueAt, isHeld: held });
 }
@@ -268,9 +245,10 @@ function addWants(
   telling: Telling,
   askers: readonly AlertRule[],
   turn: Turn,
+  channel: number,
 ): Telling {
   if (telling.thread !== null) return telling;
-  const held = isHeld(draft, condition.kind, condition.service.id);
+  const held = isHeld(draft, condition, channel);
   const wants = new Map(telling.wants.map((want) => [want.rule, want] as const));
   for (const rule of askers) {
     const ready = Math.max(turn.now, turn.at + rule.afterMs);
@@ -300,8 +278,7 @@ function countChange(
   isReady: boolean,
   now: number,
 ): Telling {
-  const held = isHeld(draft, condition.kind, condition.service.id);
-  if (condition.kind !== 'status' || telling.weight === from.weight || held) return telling;
+  if (condition.kind !== 'status' || telling.weight === from.weight) return telling;
   const isFlapping = telling.flapping !== 'no';
   const counts = isFlapping || (telling.weight === 0 ? from.isCounted : telling.thread !== null || isReady);
   const counted = { ...telling, isCounted: telling.weight > 0 && (counts || from.isCounted) };
@@ -315,85 +292,4 @@ export function addChange(draft: AlertDraft, condition: Condition, telling: Tell
   if (changes.length < FLAP_CHANGES) return { ...telling, changes };
   const dueAt = firstReadyAt(draft, telling.rules, wordsToPass(condition, telling), now);
   return { ...telling, changes, flapping: 'due', wants: [], dueAt, isHeld: false };
-}
-
-/**
- * An owner's maintenance begins or ends. What began within it is told at its end if it still is so, also what was noted before
- * the beginning of the maintenance was.
- */
-function applyHold(
-  draft: AlertDraft,
-  serviceId: number,
-  { id, phase, startsAt }: Extract<AlertChange, { readonly type: 'maintenance' }>,
-  now: number,
-): void {
-  const others = (draft.maintenances.get(serviceId) ?? []).filter((other) => other !== id);
-  const running = phase === 'running' ? [...others, id] : others;
-  if (running.length > 0) draft.maintenances.set(serviceId, running);
-  else draft.maintenances.delete(serviceId);
-  if (phase === 'running')
-    changeTellings(draft, serviceId, (_, telling) => (telling.beganAt >= startsAt ? hold(telling) : telling));
-  else if (running.length === 0)
-    changeTellings(draft, serviceId, (condition, telling) => release(draft, condition, telling, now));
-}
-
-/** Changes what maintenance holds: all about the state of a service. */
-function changeTellings(
-  draft: AlertDraft,
-  serviceId: number,
-  change: (condition: Condition, telling: Telling) => Telling,
-): void {
-  for (const kind of ['status', 'recovered', 'scope'] as const) {
-    const key = `${kind}-${serviceId}`;
-    const condition = draft.conditions.get(key);
-    if (condition === undefined) continue;
-    const tellings = Object.entries(condition.tellings).map(
-      ([channel, telling]) => [channel, note(draft, condition, change(condition, telling))] as const,
-    );
-    draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
-  }
-}
-
-/** What was not told yet waits for the end of the maintenance, and does not count as a change until then. */
-function hold(telling: Telling): Telling {
-  if (telling.thread !== null || telling.flapping !== 'no') return telling;
-  const wants = telling.wants.map(({ rule }) => ({ rule, dueAt: null, held: true }));
-  const changes = telling.isCounted ? telling.changes.slice(0, -1) : telling.changes;
-  return { ...telling, wants, changes, isCounted: false };
-}
-
-function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
-  const words = wordsToPass(condition, telling);
-  const wants = telling.wants.map((want) => {
-    const rule = context.rule(want.rule);
-    if (want.dueAt !== null || rule === null) return want;
-    const ready = Math.max(now, telling.since + rule.afterMs);
-    const dueAt = readyAt(rule, words, ready);
-    return { ...want, dueAt, held: dueAt !== ready };
-  });
-  if (!telling.isHeld) return { ...telling, wants };
-  const rules = telling.rules.map((id) => context.rule(id)).filter((rule) => rule !== null);
-  const dueAt = rules.length === 0 ? now : Math.min(...rules.map((rule) => readyAt(rule, words, now)));
-  return { ...telling, wants, isHeld: false, dueAt };
-}
-
-/**
- * The words by which a telling passes quiet hours as it is now. What begins, gets worse or has news passes by the words for that alone:
- * `except: [up]` lets no outage through. What ends or gets better also passes by the words for its end, and for what was told
- * before: who is told of an outage at night is told of its end.
- */
-export function wordsToPass(
-  { kind, words, endWords }: Condition,
-  { weight, toldWeight }: Telling,
-): readonly AlertEventName[] {
-  if (weight > 0 && weight >= toldWeight) return words;
-  return [...words, ...endWords, ...(kind === 'status' ? (TOLD_WORDS[toldWeight] ?? []) : [])];
-}
-
-/** Keeps the draft's bound for the next timer. */
-function note(draft: AlertDraft, condition: Condition, telling: Telling): Telling {
-  const tellAt = tellAtOf(draft, condition, telling) ?? Number.POSITIVE_INFINITY;
-  const steadyAt = steadyAtOf(telling) ?? Number.POSITIVE_INFINITY;
-  draft.timerAt = Math.min(draft.timerAt, tellAt, steadyAt);
-  return telling;
 }

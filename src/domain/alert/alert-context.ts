@@ -19,6 +19,15 @@ export interface AlertService extends MatchedService {
   readonly vendor: { readonly title: string; readonly url: string } | null;
   /** End of its certificate, epoch milliseconds; null: not known. */
   readonly certificateEndsAt: number | null;
+  /** IDs of the services that it cannot be reached without, the nearest first. */
+  readonly ancestors: readonly number[];
+  /** When its status began, and its newest check did, epoch milliseconds; null: not known. */
+  readonly since: number | null;
+  readonly checkedAt: number | null;
+  /** Its newest check is older than two intervals. */
+  readonly isStale: boolean;
+  /** It is checked, and does not only send heartbeats. */
+  readonly isProbed: boolean;
   /** A maintenance of its owner runs: alerts are held. Needed for maintenances that began before a rule was made. */
   readonly isInMaintenance: boolean;
 }
@@ -51,6 +60,8 @@ export interface AlertContext {
   rulesOf(serviceId: number): readonly AlertRule[];
   /** An enabled rule of the account; null: there is none. */
   rule(id: number): AlertRule | null;
+  /** Number of services that cannot be reached without one. */
+  countBehind(serviceId: number): number;
   /** Whether the account has the channel. */
   hasChannel(id: number): boolean;
   /** Whether the channel shows the end of an alert where it showed the alert. */

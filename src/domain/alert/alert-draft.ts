@@ -1,6 +1,7 @@
 /** A decision in the making: copies of the maps of a state, and the messages so far. Conditions in it are replaced, not changed. */
 import type { AlertContext, AlertService } from './alert-context.ts';
-import type { AlertState, Condition, ConditionKind, Lane, NamedService, Thread } from './alert-state.ts';
+import type { AlertState, Condition, Lane, NamedService, Reach, Thread } from './alert-state.ts';
+import { asksFor } from './match.ts';
 import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
@@ -18,6 +19,9 @@ export interface AlertDraft {
   readonly threads: Map<string, Thread>;
   readonly certificates: Map<number, { readonly endsAt: number; readonly days: number }>;
   readonly maintenances: Map<number, readonly string[]>;
+  readonly reaches: Map<number, Reach>;
+  /** IDs of the services that have to be checked at once. */
+  readonly asks: Set<number>;
   readonly lanes: Partial<Record<Lane, number>>;
   readonly messages: DecidedAlert[];
   threadCount: number;
@@ -33,6 +37,8 @@ export function draftOf(state: AlertState, context: AlertContext): AlertDraft {
     threads: new Map(state.threads),
     certificates: new Map(state.certificates),
     maintenances: new Map(state.maintenances),
+    reaches: new Map(state.reaches),
+    asks: new Set(),
     lanes: { ...state.lanes },
     messages: [],
     threadCount: state.threadCount,
@@ -40,12 +46,73 @@ export function draftOf(state: AlertState, context: AlertContext): AlertDraft {
   };
 }
 
-/** Whether alerts about the service wait for the end of a maintenance. */
-export function isHeld(draft: AlertDraft, kind: ConditionKind, serviceId: number): boolean {
-  return (
-    (kind === 'status' || kind === 'scope' || kind === 'recovered') &&
-    (draft.maintenances.has(serviceId) || draft.context.service(serviceId)?.isInMaintenance === true)
+/** Keeps the bound for the next timer. */
+export function touch(draft: AlertDraft, at: number): void {
+  draft.timerAt = Math.min(draft.timerAt, at);
+}
+
+/**
+ * Whether alerts to a channel wait: for the end of a maintenance of the service or of what it depends on, or because it is known, or
+ * may turn out, to be down behind a service of which the channel is told.
+ */
+export function isHeld(
+  draft: AlertDraft,
+  condition: Pick<Condition, 'kind' | 'service' | 'last'>,
+  channel: number,
+): boolean {
+  const { kind, service } = condition;
+  return isBehind(draft, condition, channel) || (ofState(kind) && isMaintained(draft, service.id));
+}
+
+/** Whether a condition is one of the state of the service. */
+function ofState(kind: Condition['kind']): boolean {
+  return kind === 'status' || kind === 'scope' || kind === 'recovered';
+}
+
+function isMaintained({ context, maintenances }: AlertDraft, serviceId: number): boolean {
+  const { ancestors = [] } = context.service(serviceId) ?? {};
+  return [serviceId, ...ancestors].some(
+    (id) => maintenances.has(id) || context.service(id)?.isInMaintenance === true,
   );
+}
+
+/** Words of rules that are told where a service is down. */
+const WORDS_OF_DOWN: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed', 'incident'];
+
+/** Whether the service is down behind another one of which the channel is told, or that may turn out. */
+export function isBehind(
+  { context, reaches }: AlertDraft,
+  { kind, service: { id }, last }: Pick<Condition, 'kind' | 'service' | 'last'>,
+  channel: number,
+): boolean {
+  if (kind !== 'status' && kind !== 'scope' && (last.type !== 'incident' || last.incident.source !== 'own'))
+    return false;
+  const reach = reaches.get(id);
+  if (reach === undefined || reach.phase === 'open') return false;
+  if (reach.phase === 'over') return kind === 'incident';
+  if (reach.phase !== 'behind') return true;
+  const { ancestors = [] } = context.service(id) ?? {};
+  return ancestors.some(
+    (one) =>
+      isReached(context.service(one)) === false &&
+      context.rulesOf(one).some((rule) => rule.channels.includes(channel) && asksFor(rule, WORDS_OF_DOWN)),
+  );
+}
+
+/** Whether what depends on a service can be reached as far as that goes; null: it is not known. */
+export function isReached(service: AlertService | null): boolean | null {
+  if (service === null || service.isPaused || service.isStale || service.status === 'unknown') return null;
+  return service.status !== 'down';
+}
+
+/** The first of what a service depends on that is down and not itself behind another one; null: none is. */
+export function causeOfDown(
+  ancestors: readonly number[],
+  service: AlertContext['service'],
+): AlertService | null {
+  const down = ancestors.filter((id) => isReached(service(id)) === false);
+  const first = down.find((id) => !service(id)?.ancestors.some((other) => down.includes(other)));
+  return service(first ?? 0);
 }
 
 /** When a rule lets words out that are ready at `at`, epoch milliseconds. */

@@ -1,5 +1,5 @@
 /** Messages from conditions: what is said of each service, and what is said of all of them. */
-import type { AlertDraft } from './alert-draft.ts';
+import { type AlertDraft, causeOfDown } from './alert-draft.ts';
 import { type Condition, FLAP_WINDOW_MS, type NamedService, type Telling } from './alert-state.ts';
 import { findCommonCause } from './common-cause.ts';
 import type { AlertChange } from './event.ts';
@@ -114,6 +114,18 @@ function itemOf(draft: AlertDraft, word: Word): MessageItem {
     maintenance: last.type === 'maintenance' ? maintenanceOf(last) : null,
     certificate: last.type === 'certificate' ? { endsAt: last.endsAt, days: last.days } : null,
     ...(ended === undefined ? {} : { ended }),
+    ...(condition.kind === 'status' && telling.weight > 1 ? reachOf(draft, condition.service.id) : {}),
+  };
+}
+
+/** What a service that is down is behind, and what is behind it. */
+function reachOf({ context }: AlertDraft, serviceId: number): Pick<MessageItem, 'because' | 'behind'> {
+  const cause = causeOfDown(context.service(serviceId)?.ancestors ?? [], context.service);
+  const isShown = cause !== null && (cause.isPublic || cause.accountId === context.accountId);
+  const behind = context.countBehind(serviceId);
+  return {
+    ...(isShown ? { because: { slug: cause.slug, name: cause.name } } : {}),
+    ...(behind === 0 ? {} : { behind }),
   };
 }
 

@@ -111,6 +111,19 @@ export interface Condition {
   readonly tellings: Readonly<Record<string, Telling>>;
 }
 
+/** A service that is down and depends on others. */
+export interface Reach {
+  /**
+   * `asking`: those have been asked how they are; `behind`: one of them is down; `settling`: it has recovered; `open`: the service is
+   * down by itself; `over`: it is down no more, and what its incident says until that ends is not told.
+   */
+  readonly phase: 'asking' | 'behind' | 'settling' | 'open' | 'over';
+  /** Since when, epoch milliseconds. */
+  readonly since: number;
+  /** IDs of what it depended on when it went down, whose events are followed. */
+  readonly ancestors: readonly number[];
+}
+
 /** What was said in a channel belongs to a thread. */
 export interface Thread {
   /** Epoch milliseconds. */
@@ -131,6 +144,8 @@ export interface AlertState {
   readonly certificates: ReadonlyMap<number, { readonly endsAt: number; readonly days: number }>;
   /** IDs of the owner's maintenances that run, by ID of the service. */
   readonly maintenances: ReadonlyMap<number, readonly string[]>;
+  /** Services that are down and depend on others, by their IDs. */
+  readonly reaches: ReadonlyMap<number, Reach>;
   /** When something was told last, epoch milliseconds; absent: nothing was. */
   readonly lanes: Readonly<Partial<Record<Lane, number>>>;
   /** Number of the last thread. */
@@ -149,6 +164,7 @@ export const NO_ALERTS: AlertState = {
   threads: new Map(),
   certificates: new Map(),
   maintenances: new Map(),
+  reaches: new Map(),
   lanes: {},
   threadCount: 0,
   decidedAt: 0,
@@ -161,7 +177,7 @@ const VERSION = 1;
 
 /** The JSON of a state. */
 export function writeAlertState(state: AlertState): string {
-  const { conditions, threads, certificates, maintenances, unknown, ...rest } = state;
+  const { conditions, threads, certificates, maintenances, reaches, unknown, ...rest } = state;
   const others = JSON.stringify({
     ...unknown,
     version: Math.max(VERSION, Number(unknown.version ?? 0)),
@@ -169,6 +185,7 @@ export function writeAlertState(state: AlertState): string {
     threads: Object.fromEntries(threads),
     certificates: Object.fromEntries(certificates),
     maintenances: Object.fromEntries(maintenances),
+    ...(reaches.size === 0 ? {} : { reaches: Object.fromEntries(reaches) }),
   });
   const texts = [...conditions].map(([key, condition]) => `${JSON.stringify(key)}:${textOf(condition)}`);
   return `${others.slice(0, -1)},"conditions":{${texts.join()}}}`;
@@ -189,7 +206,7 @@ function textOf(condition: Condition): string {
 export function readAlertState(text: string): AlertState {
   const parsed: unknown = JSON.parse(text);
   if (!isStored(parsed)) throw new Error('it is no state of alerts');
-  const { conditions, threads, certificates, maintenances, lanes, threadCount, ...others } = parsed;
+  const { conditions, threads, certificates, maintenances, reaches, lanes, threadCount, ...others } = parsed;
   const { decidedAt, lookAt, ...unknown } = others;
   return {
     conditions: new Map(
@@ -198,6 +215,7 @@ export function readAlertState(text: string): AlertState {
     threads: new Map(Object.entries(threads)),
     certificates: byNumber(certificates),
     maintenances: byNumber(maintenances),
+    reaches: byNumber(reaches ?? {}),
     lanes: lanes ?? {},
     threadCount,
     decidedAt,
@@ -210,17 +228,20 @@ export function readAlertState(text: string): AlertState {
 export function rememberedServices(state: AlertState): Set<number> {
   const services = new Set(state.maintenances.keys());
   for (const { service } of state.conditions.values()) services.add(service.id);
+  for (const [id, { ancestors }] of state.reaches) for (const one of [id, ...ancestors]) services.add(one);
   return services;
 }
 
 type Stored = Omit<
   AlertState,
-  'conditions' | 'threads' | 'certificates' | 'maintenances' | 'lanes' | 'unknown'
+  'conditions' | 'threads' | 'certificates' | 'maintenances' | 'reaches' | 'lanes' | 'unknown'
 > & {
   readonly conditions: Readonly<Record<string, PackedCondition>>;
   readonly threads: Readonly<Record<string, Thread>>;
   readonly certificates: Readonly<Record<string, { readonly endsAt: number; readonly days: number }>>;
   readonly maintenances: Readonly<Record<string, readonly string[]>>;
+  /** Absent: there are none. */
+  readonly reaches?: Readonly<Record<string, Reach>>;
   /** Absent in states of earlier versions. */
   readonly lanes?: AlertState['lanes'];
 };

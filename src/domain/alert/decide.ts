@@ -10,11 +10,12 @@
  * - What quiet hours or an owner's maintenance held is told when they end, if it still is so.
  * - A service that has changed five times in 30 minutes is said to flap, once; what it is then is said when it has been steady
  *   for 30 minutes.
+ * - What is down behind a service that it depends on is not told where that one is (`behind.ts`).
  * - A change of a rule counts for what begins afterwards. What a removed rule was about to tell is not told; what it has told is
  *   told to its end. A service that is paused or removed ends what was told of it, in words.
  * - After the clock was set back, what waits goes on from there ({@link setBack}).
  */
-import { applyEvent, endFlapping, steadyAtOf, tellAtOf } from './alert-changes.ts';
+import { applyEvent, endFlapping } from './alert-changes.ts';
 import type { AlertContext } from './alert-context.ts';
 import { type AlertDraft, type DecidedAlert, draftOf, isHeld, readyAt } from './alert-draft.ts';
 import { canAcknowledge, makeMessage } from './alert-messages.ts';
@@ -25,9 +26,12 @@ import {
   MAX_FOLLOWED_INCIDENTS,
   type Telling,
 } from './alert-state.ts';
+import { endWaits, followReaches, lookAtOf, waitEndOf } from './behind.ts';
 import type { AlertEvent } from './event.ts';
+import { followHolds } from './hold.ts';
 import { setBack } from './set-back.ts';
 import { endRemoved, openTellings, repeatingRules, tellDue } from './tell.ts';
+import { steadyAtOf, tellAtOf } from './telling-times.ts';
 
 /** While something is open, services, rules and channels that were removed are looked for so often. */
 const LOOK_EVERY_MS = 10 * 60_000;
@@ -52,6 +56,8 @@ export interface AlertOutcome {
   readonly messages: readonly DecidedAlert[];
   /** When to decide again although nothing happens, epoch milliseconds; null: never. */
   readonly dueAt: number | null;
+  /** IDs of services that have to be checked at once: what is told depends on how they are. */
+  readonly asks: readonly number[];
 }
 
 /** Decides. The same arguments give the same outcome; the state that was given stays as it is. */
@@ -71,6 +77,8 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
     applyEvent(draft, event, time);
   }
   time = Math.max(time, input.now);
+  followReaches(draft, time);
+  if (draft.reaches.size > 0) followHolds(draft, time, draft.reaches);
   for (const { thread, by, at } of input.acknowledgements) acknowledge(draft, thread, by, at);
   advance(draft, time);
   if (lookAt !== null && lookAt <= time) {
@@ -78,22 +86,26 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
     lookAt = null;
   }
   remind(draft, time);
-  const isOpen = draft.conditions.size + draft.certificates.size + draft.maintenances.size > 0;
+  const isOpen =
+    draft.conditions.size + draft.certificates.size + draft.maintenances.size + draft.reaches.size > 0;
   lookAt = isOpen ? (lookAt ?? time + LOOK_EVERY_MS) : null;
-  const { conditions, threads, certificates, maintenances, lanes, threadCount } = draft;
+  const { conditions, threads, certificates, maintenances, reaches, lanes, threadCount } = draft;
   const next: AlertState = {
     conditions,
     threads,
     certificates,
     maintenances,
+    reaches,
     lanes,
     threadCount,
     decidedAt: time,
     lookAt,
     unknown: state.unknown,
   };
-  const times = [nextTimer(draft), nextReminder(draft), lookAt].filter((at) => at !== null);
-  return { state: next, messages: draft.messages, dueAt: times.length === 0 ? null : Math.min(...times) };
+  const looks = [...reaches.values()].map((reach) => lookAtOf(reach, time)).filter(Number.isFinite);
+  const times = [nextTimer(draft), nextReminder(draft), lookAt, ...looks].filter((at) => at !== null);
+  const dueAt = times.length === 0 ? null : Math.min(...times);
+  return { state: next, messages: draft.messages, dueAt, asks: [...draft.asks] };
 }
 
 /** Does what is due up to `to`, in order. */
@@ -103,6 +115,7 @@ function advance(draft: AlertDraft, to: number): void {
     draft.timerAt = next;
     if (next > to) return;
     calmDown(draft, next);
+    endWaits(draft, next);
     if (isAnyDue(draft, next)) tellDue(draft, next);
   }
 }
@@ -116,6 +129,7 @@ function nextTimer(draft: AlertDraft): number | null {
     if (tellAt !== null) next = Math.min(next, tellAt);
     if (steadyAt !== null) next = Math.min(next, steadyAt);
   }
+  for (const reach of draft.reaches.values()) next = Math.min(next, waitEndOf(reach));
   return Number.isFinite(next) ? next : null;
 }
 
@@ -167,8 +181,7 @@ function remind(draft: AlertDraft, now: number): void {
       const names = words.flatMap(({ condition }) => condition.words);
       const readyTime = Math.min(...rules.map((rule) => readyAt(rule, names, now)));
       const told = words.filter(
-        ({ condition, telling }) =>
-          telling.flapping === 'no' && !isHeld(draft, condition.kind, condition.service.id),
+        ({ condition, telling }) => telling.flapping === 'no' && !isHeld(draft, condition, Number(channel)),
       );
       if (rules.length > 0 && readyTime <= now && told.length > 0) {
         const message = makeMessage(draft, { type: 'reminder', thread: id, words: told });
@@ -193,6 +206,7 @@ function nextReminder({ threads }: AlertDraft): number | null {
 /** Sees which services and channels are gone, and forgets what is past. */
 function lookAround(draft: AlertDraft, now: number): void {
   endRemoved(draft);
+  followHolds(draft, now);
   for (const [service, { endsAt }] of draft.certificates) {
     if (endsAt + KEEP_CERTIFICATE_MS < now) draft.certificates.delete(service);
   }

@@ -28,6 +28,7 @@ export function mergeAlertStates(into: AlertState, from: AlertState): AlertState
     threads: new Map([...into.threads, ...from.threads]),
     certificates,
     maintenances,
+    reaches: new Map([...from.reaches, ...into.reaches]),
     lanes: newestOf(into.lanes, from.lanes),
     threadCount: Math.max(into.threadCount, from.threadCount),
     decidedAt: Math.max(into.decidedAt, from.decidedAt),

@@ -79,6 +79,10 @@ export interface MessageItem {
     readonly endsAt: number | null;
     readonly url: string;
   } | null;
+  /** What it cannot be reached without, and is down; absent: nothing, or it is not known. */
+  readonly because?: { readonly slug: string; readonly name: string };
+  /** Number of services that cannot be reached without it and are not told of by themselves; absent: none. */
+  readonly behind?: number;
   /** Why nothing more will be told of the service although it is not over; absent: it is still monitored. */
   readonly ended?: 'paused' | 'removed';
   /** Of `certificate`. */

@@ -1,7 +1,7 @@
 /** What the alerts of an account remember is moved to the time of a clock that was set back. */
-import { wordsToPass } from './alert-changes.ts';
 import { type AlertDraft, firstReadyAt, readyAt } from './alert-draft.ts';
 import type { Condition, Telling, Want } from './alert-state.ts';
+import { wordsToPass } from './telling-times.ts';
 
 /**
  * Moves the times of the draft back by `byMs`, so that what waited for 20 s more still waits for 20 s, and not until the clock
@@ -17,6 +17,7 @@ export function setBack(draft: AlertDraft, now: number, byMs: number): void {
     );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
+  for (const [id, reach] of draft.reaches) draft.reaches.set(id, { ...reach, since: reach.since - byMs });
   for (const lane of Object.keys(draft.lanes) as (keyof typeof draft.lanes)[])
     draft.lanes[lane] = (draft.lanes[lane] ?? now) - byMs;
   for (const [id, thread] of draft.threads) {

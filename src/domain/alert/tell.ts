@@ -1,11 +1,12 @@
 /** Makes messages of what is due: one for each channel, and one for each thread that goes on there. */
-import { addChange, laneOf, pendingAtOf } from './alert-changes.ts';
+import { addChange } from './alert-changes.ts';
 import type { AlertDraft } from './alert-draft.ts';
 import { canAcknowledge, isOnce, type MessageParts, makeMessage, type Word } from './alert-messages.ts';
 import { type Condition, GROUP_WINDOW_MS, type Telling } from './alert-state.ts';
 import { sharesCause } from './common-cause.ts';
 import { asksFor } from './match.ts';
 import type { AlertRule } from './rule.ts';
+import { laneOf, pendingAtOf } from './telling-times.ts';
 
 /** What is told in a thread that goes on. */
 interface Going {

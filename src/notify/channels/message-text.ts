@@ -237,6 +237,7 @@ function lineOf(
   language: MessageLanguage,
 ): string {
   const { why, title } = tellOf(item, language);
+  if (item.because !== undefined) return `${words.because} ${cleanLine(item.because.name, MAX_NAME_LENGTH)}`;
   if (item.ended !== undefined || item.flapping !== null || item.event === 'certificate')
     return itemTitle(item, words, language);
   if (item.lastedMs !== null && stateOf(item) === 'down') return words.relapsed(tellOf(item, language));
@@ -294,6 +295,11 @@ function itemFacts(
         label: words.places,
         value: [`${told.places} (${scope === 'global' ? words.everywhere : words.notEverywhere})`],
       },
+    item.because !== undefined && {
+      label: words.because,
+      value: [cleanLine(item.because.name, MAX_NAME_LENGTH)],
+    },
+    item.behind !== undefined && { label: words.behind, value: [words.behindCount(item.behind)] },
     vendor !== null && {
       label: words.vendor,
       value: [cleanLine(vendor.title, MAX_WHY_LENGTH)],

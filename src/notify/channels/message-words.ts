@@ -73,6 +73,11 @@ export interface MessageWords {
   readonly places: string;
   readonly everywhere: string;
   readonly notEverywhere: string;
+  /** What it is not reachable without. */
+  readonly because: string;
+  /** What is not reachable without it. */
+  readonly behind: string;
+  readonly behindCount: (count: number) => string;
   readonly vendor: string;
   readonly lastGood: string;
   readonly first: string;
@@ -199,6 +204,12 @@ const english: MessageWords = {
   places: 'Fails from',
   everywhere: 'everywhere',
   notEverywhere: 'not everywhere',
+  because: 'Not reachable, because of',
+  behind: 'Behind it',
+  behindCount: (count) =>
+    count === 1
+      ? '1 service, which is not told of by itself'
+      : `${count} services, which are not told of by themselves`,
   vendor: 'Vendor says',
   lastGood: 'Last good check',
   first: 'First',
@@ -331,6 +342,12 @@ const german: MessageWords = {
   places: 'Gestört aus',
   everywhere: 'überall',
   notEverywhere: 'nicht überall',
+  because: 'Nicht erreichbar wegen',
+  behind: 'Dahinter',
+  behindCount: (count) =>
+    count === 1
+      ? '1 Dienst, der nicht einzeln gemeldet wird'
+      : `${count} Dienste, die nicht einzeln gemeldet werden`,
   vendor: 'Der Anbieter sagt',
   lastGood: 'Letzte gute Prüfung',
   first: 'Zuerst',

@@ -118,6 +118,8 @@ function itemOf(item: MessageItem): object {
     certificate:
       certificate === null ? null : { ends_at: formatTime(certificate.endsAt), days: certificate.days },
     ended: item.ended ?? null,
+    ...(item.because === undefined ? {} : { because: item.because }),
+    ...(item.behind === undefined ? {} : { behind: item.behind }),
   };
 }
 

@@ -55,6 +55,11 @@ export function serviceOf(id: number, change: Partial<AlertService> = {}): Alert
     vendor: null,
     certificateEndsAt: null,
     isInMaintenance: false,
+    ancestors: [],
+    since: null,
+    checkedAt: null,
+    isStale: false,
+    isProbed: true,
     ...change,
   };
 }
@@ -88,6 +93,8 @@ export class AlertWorld {
   pages: Readonly<Record<string, readonly number[]>> = {};
   state: AlertState = NO_ALERTS;
   dueAt: number | null = null;
+  /** Services that have to be checked at once, since they were taken last. */
+  readonly asked = new Set<number>();
   readonly sent: { readonly at: number; readonly channel: number; readonly message: AlertMessage }[] = [];
   #position = 0;
   #waiting: { readonly at: number; readonly events: AlertEvent[] } = { at: Number.NaN, events: [] };
@@ -108,6 +115,8 @@ export class AlertWorld {
       },
       rule: (id) => this.rules.find((rule) => rule.id === id && rule.enabled) ?? null,
       hasThreads: (id) => !this.threadless.has(id),
+      countBehind: (id) =>
+        [...this.services.values()].filter(({ ancestors }) => ancestors.includes(id)).length,
       hasChannel: (id) => this.channels.has(id),
       causeFacts: () => this.causes,
       overviewUrl: 'https://up.example/dashboard',
@@ -183,6 +192,7 @@ export class AlertWorld {
     const outcome = decide(this.state, { events, acknowledgements, now }, this.context);
     this.state = readAlertState(writeAlertState(outcome.state));
     this.dueAt = outcome.dueAt;
+    for (const id of outcome.asks) this.asked.add(id);
     for (const { channelId, message } of outcome.messages)
       this.sent.push({ at: now, channel: channelId, message });
   }

@@ -2,7 +2,9 @@
 import { findCircle } from '../../../domain/service-parents.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { ServiceRow } from './service-rows.ts';
+import type { Row } from '../../database/schema.ts';
+
+type ServiceRow = Row<'services'>;
 
 const FIND_NAMED: Batch<Pick<ServiceRow, 'slug'>> = {
   types: ['text', 'text', 'bigint', 'text'],

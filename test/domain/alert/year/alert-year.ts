@@ -306,6 +306,7 @@ function contextOf(
     rule: (id) => byId.get(id) ?? null,
     hasThreads: () => true,
     hasChannel: () => true,
+    countBehind: () => 0,
     causeFacts: () => [],
     overviewUrl: 'https://up.example/dashboard',
     acknowledgeUrl: (thread) => `https://up.example/alerts/acknowledge/${thread}`,

@@ -1,0 +1,95 @@
+/** What is not told for now: because of a maintenance, or because the service is down behind another one. */
+import { type AlertDraft, isBehind, isHeld, readyAt } from './alert-draft.ts';
+import type { Condition, Telling } from './alert-state.ts';
+import type { AlertChange } from './event.ts';
+import { note, wordsToPass } from './telling-times.ts';
+
+/**
+ * An owner's maintenance begins or ends. What began within it is told at its end if it still is so, also what was noted before
+ * the beginning of the maintenance was.
+ */
+export function applyHold(
+  draft: AlertDraft,
+  serviceId: number,
+  { id, phase, startsAt }: Extract<AlertChange, { readonly type: 'maintenance' }>,
+  now: number,
+): void {
+  const others = (draft.maintenances.get(serviceId) ?? []).filter((other) => other !== id);
+  const running = phase === 'running' ? [...others, id] : others;
+  if (running.length > 0) draft.maintenances.set(serviceId, running);
+  else draft.maintenances.delete(serviceId);
+  if (phase === 'running')
+    changeTellings(draft, serviceId, (_, telling) => (telling.beganAt >= startsAt ? hold(telling) : telling));
+  else if (running.length === 0) followHolds(draft, now);
+}
+
+/** Changes what maintenance of a service holds: all about its state. */
+function changeTellings(
+  draft: AlertDraft,
+  serviceId: number,
+  change: (condition: Condition, telling: Telling, channel: number) => Telling,
+): void {
+  for (const kind of ['status', 'recovered', 'scope'] as const)
+    changeCondition(draft, `${kind}-${serviceId}`, change);
+}
+
+function changeCondition(
+  draft: AlertDraft,
+  key: string,
+  change: (condition: Condition, telling: Telling, channel: number) => Telling,
+): void {
+  const condition = draft.conditions.get(key);
+  if (condition === undefined) return;
+  const tellings = Object.entries(condition.tellings).map(
+    ([channel, telling]) =>
+      [channel, note(draft, condition, change(condition, telling, Number(channel)))] as const,
+  );
+  draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
+}
+
+/**
+ * Holds back what turns out to be behind another service, and lets out what nothing holds any more. `services`: whose conditions are
+ * looked at; absent: all.
+ */
+export function followHolds(draft: AlertDraft, now: number, services?: Pick<Set<number>, 'has'>): void {
+  for (const [key, { service }] of draft.conditions)
+    if (services === undefined || services.has(service.id))
+      changeCondition(draft, key, (condition, telling, channel) => {
+        if (isBehind(draft, condition, channel)) return hold(telling);
+        const waits = telling.isHeld || telling.wants.some(({ dueAt }) => dueAt === null);
+        return waits && !isHeld(draft, condition, channel)
+          ? release(draft, condition, telling, now)
+          : telling;
+      });
+}
+
+/** Forgets what was held of a service that can be reached again. */
+export function forgetHeld(draft: AlertDraft, serviceId: number): void {
+  for (const kind of ['status', 'scope'] as const)
+    changeCondition(draft, `${kind}-${serviceId}`, (_, telling) =>
+      telling.thread === null ? { ...telling, wants: [] } : telling,
+    );
+}
+
+/** What was not told yet waits for the end of the maintenance, and does not count as a change until then. */
+function hold(telling: Telling): Telling {
+  if (telling.thread !== null || telling.flapping !== 'no') return telling;
+  const wants = telling.wants.map(({ rule }) => ({ rule, dueAt: null, held: true }));
+  const changes = telling.isCounted ? telling.changes.slice(0, -1) : telling.changes;
+  return { ...telling, wants, changes, isCounted: false };
+}
+
+function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
+  const words = wordsToPass(condition, telling);
+  const wants = telling.wants.map((want) => {
+    const rule = context.rule(want.rule);
+    if (want.dueAt !== null || rule === null) return want;
+    const ready = Math.max(now, telling.since + rule.afterMs);
+    const dueAt = readyAt(rule, words, ready);
+    return { ...want, dueAt, held: dueAt !== ready };
+  });
+  if (!telling.isHeld) return { ...telling, wants };
+  const rules = telling.rules.map((id) => context.rule(id)).filter((rule) => rule !== null);
+  const dueAt = rules.length === 0 ? now : Math.min(...rules.map((rule) => readyAt(rule, words, now)));
+  return { ...telling, wants, isHeld: false, dueAt };
+}
