@@ -141,7 +141,7 @@ async function measurePages(): Promise<BenchRow[]> {
       vendorOf: () => null,
     });
     const monotonic = () => systemClock.monotonic();
-    const search = createServiceSearch({ directory, status, monotonic });
+    const search = createServiceSearch({ directory: directory.shown, status, monotonic });
     const route = servicesRoute(search, bytes);
     const measure = async (turns: number, queryOf: (turn: number) => string): Promise<number> => {
       const times: number[] = [];

@@ -16,7 +16,9 @@ const common = { clock: systemClock, log: silentLog };
 const status = new RedisStatusReader({ ...common, address: requireRedisAddress(url) });
 if (!(await status.loaded(60_000))) throw new Error('the statuses were not loaded');
 const services = makeServices(Number(count));
-const sources = { directory: { all: () => services }, status, clock: systemClock };
+const byId = new Map(services.map((service) => [service.id, service]));
+const directory = { all: () => services, byId: (id: number) => byId.get(id) ?? null };
+const sources = { directory, status, clock: systemClock };
 createLiveChanges({ ...sources, intervalMs: 300_000, listenedAt: systemClock.now });
 let seen = 0;
 status.watch(() => {

@@ -113,8 +113,8 @@ t.test('it alerts on metrics that there are', async (t) => {
     fleet: { report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }) },
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
-    directory: { all: () => [] },
-    status: createStatusTally(),
+    directory: { all: () => [], hidden: () => [] },
+    status: { ...createStatusTally(), headOf: () => null },
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     cluster: {

@@ -28,7 +28,7 @@ import { changed, principalOf, writeRoute } from '../resources/kit/write-route.t
 import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { RuleDefinitionSchema } from '../resources/rules/rule-routes.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { DefinitionSchema } from './owned-services.ts';
 
 /** Maximum size of a document, bytes: a thousand services, and pages with logos. */
@@ -98,7 +98,7 @@ const DocumentSchema = named('AccountDocument', {
 
 /** Sources of the route. */
 export interface ApplySources {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
   readonly context: Omit<ApplyContext, 'loadPublic' | 'registry'> & {
     readonly registry: ApplyContext['registry'] & IdempotencyStore & IdempotentCalls;
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
@@ -221,7 +221,7 @@ function listedDomains(document: unknown): Listed {
   return new Set(list.map(domainIn));
 }
 
-function publicServices(directory: ServiceDirectory): PublicServices {
+function publicServices(directory: ShownDirectory): PublicServices {
   const onlyPublic = (service: Service | null) => (service?.origin === 'catalogue' ? service : null);
   return {
     find(name) {

@@ -4,13 +4,13 @@ import { formatTime } from '../domain/durations.ts';
 import { type Incident, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
-import { fullName, titleWithName } from '../domain/service.ts';
+import { fullName, type Service, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
   keepPrivate,
@@ -22,14 +22,14 @@ import {
 } from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
-export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
+export interface AtomSources extends Pick<SiteSources, 'directory' | 'finder' | 'siteUrl' | 'now'> {
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
 }
 
 /** The routes. */
-export function atomRoutes({ directory, registry, pages, siteUrl, now }: AtomSources): Route[] {
+export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }: AtomSources): Route[] {
   const answer = createFeedWriter(directory, siteUrl, now());
   return [
     {
@@ -55,15 +55,15 @@ export function atomRoutes({ directory, registry, pages, siteUrl, now }: AtomSou
         describeFeed('followServiceIncidents', 'Incidents of one service as an Atom feed', [
           SLUG('The domain with each dot replaced by a dash.', 'github-com'),
         ]),
-      async handle({ params }) {
-        const service = directory.byPageName(params.slug ?? '');
-        if (service === null) throw serviceNotFound(params.slug ?? '');
+      async handle(request) {
+        const service = await finder.named(request);
         const page = directory.pageName(service);
         return answer({
           name: `incidents/${service.slug}`,
           title: `Incidents of ${fullName(service)}`,
           url: `${siteUrl}/status/${page}/incidents.atom`,
           pageUrl: `${siteUrl}/status/${page}`,
+          service,
           incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
@@ -117,6 +117,8 @@ interface IncidentFeed {
   /** Absolute address of the feed. */
   readonly url: string;
   readonly pageUrl: string;
+  /** The one service that it is about. */
+  readonly service?: Service;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
   /** When it was made, epoch milliseconds. Absent: when the program started. */
@@ -175,14 +177,14 @@ function namedTitle({ source, title }: Incident, name: string, isOwnPage: boolea
  * dates feeds without entries, so that their tags stay.
  */
 function createFeedWriter(
-  directory: ServiceDirectory,
+  directory: ShownDirectory,
   siteUrl: string,
   startedAt: number,
 ): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
-  const entryOf = (incident: Incident, isOwnPage: boolean): AtomEntry[] => {
-    const service = directory.byId(incident.serviceId);
+  const entryOf = (incident: Incident, isOwnPage: boolean, only: Service | undefined): AtomEntry[] => {
+    const service = only ?? directory.byId(incident.serviceId);
     if (service === null) return [];
     const { id, status, severity, startedAt, updates } = incident;
     return [
@@ -199,10 +201,10 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, posts }) => {
+  return ({ name, title, url, pageUrl, service, incidents, madeAt = startedAt, posts }) => {
     const entries = [
       ...(posts ?? []).map((entry) => ({ ...entry, id: tag + entry.id })),
-      ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined)),
+      ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined, service)),
     ].slice(0, MAX_ENTRIES);
     const body = writeAtom({
       id: tag + name,

@@ -11,7 +11,7 @@ import type { PostStore } from '../store/ports/posts.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { nextOccurrences } from '../view/next-occurrences.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { keepPrivate, type PageViewSources, pageRefused, readPageView } from '../view/status-page-view.ts';
 
@@ -25,15 +25,22 @@ const MAX_EVENTS = 500;
 const MAX_VENDORS = 50;
 
 /** Sources of these routes. */
-export interface CalendarSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
-  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
+export interface CalendarSources extends Pick<SiteSources, 'finder' | 'siteUrl' | 'now'> {
+  readonly directory: Pick<ShownDirectory, 'pageName'>;
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: (PageViewSources & { readonly pages: Pick<PostStore, 'maintenancesPostedOn'> }) | null;
 }
 
 /** The routes. */
-export function calendarRoutes({ directory, registry, pages, siteUrl, now }: CalendarSources): Route[] {
+export function calendarRoutes({
+  directory,
+  finder,
+  registry,
+  pages,
+  siteUrl,
+  now,
+}: CalendarSources): Route[] {
   const { hostname } = new URL(siteUrl);
   const answer = (name: string, events: readonly CalendarEvent[]): HttpResponse => ({
     status: 200,
@@ -83,9 +90,8 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       describeCalendar('getServiceCalendar', 'Maintenance of one service as a calendar', [
         SLUG('The domain with each dot replaced by a dash.', 'github-com'),
       ]),
-    async handle({ params }) {
-      const service = directory.byPageName(params.slug ?? '');
-      if (service === null) throw serviceNotFound(params.slug ?? '');
+    async handle(request) {
+      const service = await finder.named(request);
       const name = fullName(service);
       const url = `${siteUrl}/status/${directory.pageName(service)}`;
       const [posts, planned] = await Promise.all([

@@ -7,13 +7,13 @@ import { json, type Route } from '../http/route.ts';
 import { listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-view.ts';
 
 /** Sources of these routes. */
 export interface DependencySources {
-  readonly directory: ServiceDirectory;
+  readonly finder: ServiceFinder;
   readonly registry: PublicReads;
 }
 
@@ -41,7 +41,7 @@ const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
   }),
 });
 
-function serviceRoute({ directory, registry }: DependencySources): Route {
+function serviceRoute({ finder, registry }: DependencySources): Route {
   return readRoute({
     path: '/api/v1/services/:slug/dependencies',
     id: 'listServiceDependencies',
@@ -54,7 +54,7 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
       403: 'The owner has not made them public (dependencies_private), or the API key lacks the scope read (insufficient_scope).',
     },
     async handle(request) {
-      const service = findService(directory, request);
+      const service = await finder.ofPath(request);
       const { limit } = readParameters(request.query, SERVICE_QUERY);
       if (service.publicDependencies !== true)
         throw new HttpError(

@@ -17,6 +17,10 @@ import { createRecentEvents } from './recent-events.ts';
 export interface FanOutSources {
   readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  /** Whether events of a service are for everyone now. */
+  readonly isPublic: (serviceId: number) => boolean;
+  /** Grows when a service is no longer public. */
+  readonly withdrawals: () => number;
   /** The text of an event. */
   readonly format: (transition: Transition) => string;
   readonly clock: Clock;
@@ -35,6 +39,8 @@ export interface EventStream {
 interface Reader {
   readonly response: ServerResponse;
   readonly slug: string | null;
+  /** Whether the events of its service may be sent to it now. */
+  readonly mayRead: () => boolean;
   position: number;
   /** The stream reads what it missed from the registry. */
   isReading: boolean;
@@ -48,7 +54,8 @@ const MAX_SHARE = 0.25;
 const REPLAY_PAGE = 500;
 
 /** Creates the fan-out, which watches transitions while a stream is open. */
-export function createEventFanOut({ registry, watchTransitions, format, clock, log }: FanOutSources) {
+export function createEventFanOut(sources: FanOutSources) {
+  const { registry, watchTransitions, isPublic, withdrawals, format, clock, log } = sources;
   const readers = new Set<Reader>();
   const events = createRecentEvents(format);
   /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
@@ -57,23 +64,32 @@ export function createEventFanOut({ registry, watchTransitions, format, clock, l
   let nextRoundMs = Number.NEGATIVE_INFINITY;
   let isRoundDue = false;
   let unwatch: (() => void) | null = null;
+  let withdrawn = withdrawals();
+
+  /** Forgets events that were for everyone when they came, and may not be any more. The registry has them. */
+  const withdraw = (): void => {
+    if (withdrawn === withdrawals()) return;
+    withdrawn = withdrawals();
+    events.clear();
+  };
 
   /** Writes what a stream has not got, until its client has enough to read. */
   const advance = (reader: Reader): void => {
-    const { response, slug } = reader;
+    const { response, slug, mayRead } = reader;
+    withdraw();
     while (!reader.isReading && isOpen(response) && !response.writableNeedDrain) {
       if (!events.covers(reader.position)) return void catchUp(reader);
       const block = events.blockAfter(reader.position);
       if (block === null) return;
       const bytes = block.after(reader.position, slug);
       reader.position = block.end;
-      if (bytes !== null) response.write(bytes);
+      if (bytes !== null && mayRead()) response.write(bytes);
     }
   };
 
   /** Writes what the registry has, up to where the recent events go on. */
   const catchUp = async (reader: Reader): Promise<void> => {
-    const { response, slug } = reader;
+    const { response, slug, mayRead } = reader;
     reader.isReading = true;
     try {
       do {
@@ -84,7 +100,7 @@ export function createEventFanOut({ registry, watchTransitions, format, clock, l
           const page = await registry.transitionsAfter(reader.position, REPLAY_PAGE);
           if (!isOpen(response)) return;
           const text = page
-            .filter((one) => slug === null || one.slug === slug)
+            .filter((one) => (slug === null ? isPublic(one.serviceId) : one.slug === slug && mayRead()))
             .map(format)
             .join('');
           if (text !== '') response.write(text);
@@ -124,12 +140,18 @@ export function createEventFanOut({ registry, watchTransitions, format, clock, l
 
   return {
     /** Sends a stream all changes after a position, until it is closed. */
-    add(response: ServerResponse, slug: string | null, after: number): EventStream {
+    add(
+      response: ServerResponse,
+      slug: string | null,
+      after: number,
+      mayRead: () => boolean = () => true,
+    ): EventStream {
       unwatch ??= watchTransitions((transition) => {
-        events.add(transition);
+        withdraw();
+        events.add(transition, isPublic(transition.serviceId));
         startRound();
       });
-      const reader: Reader = { response, slug, position: after, isReading: false };
+      const reader: Reader = { response, slug, mayRead, position: after, isReading: false };
       readers.add(reader);
       response.on('drain', () => advance(reader));
       response.once('close', () => {

@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident/incident.ts';
+import { isPublic } from '../domain/service.ts';
 import { isScopeTransition, type Transition } from '../domain/status/current.ts';
 import { viewChange } from '../domain/status/transition.ts';
 import { createOpenStreams, STREAM_HEAD } from '../http/event-stream.ts';
@@ -25,7 +26,8 @@ import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import { createEventFanOut } from './event-fan-out.ts';
 
 const QUERY = {
@@ -37,7 +39,8 @@ const QUERY = {
 
 /** Sources of the route. */
 export interface EventSources {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
+  readonly finder: ServiceFinder;
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly clock: Clock;
@@ -61,18 +64,31 @@ const LATER = 'retry: 5000\n: changes cannot be read at present; connect again\n
 
 /** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
-  const { directory, registry, clock, log } = sources;
+  const { directory, finder, registry, clock, log } = sources;
   const streams = createOpenStreams();
-  const fanOut = createEventFanOut({ ...sources, format: formatEvent });
+  const fanOut = createEventFanOut({
+    ...sources,
+    format: formatEvent,
+    withdrawals: () => directory.withdrawals,
+    isPublic(serviceId) {
+      const service = directory.byId(serviceId);
+      return service !== null && isPublic(service);
+    },
+  });
 
-  const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
+  const run = async (
+    response: ServerResponse,
+    slug: string | null,
+    after: number | null,
+    mayRead: () => boolean,
+  ) => {
     // A position beyond the newest is not from this feed; the stream would wait for it forever.
     const newest = await registry.lastTransition();
     // The client may have disconnected during the query.
     if (response.destroyed) return;
     const position = after === null ? newest : Math.min(after, newest);
     response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
-    const stream = fanOut.add(response, slug, position);
+    const stream = fanOut.add(response, slug, position, mayRead);
     const stop = clock.every(HEARTBEAT_MS, () => {
       // The server closes the connection of a client that reads nothing for a minute.
       if (response.writableNeedDrain || response.writableEnded) return;
@@ -105,9 +121,10 @@ export function createEventStreams(sources: EventSources) {
       access: 'everyone',
       describe: describeEvents,
       peek,
-      handle({ method, client, headers, query }) {
+      async handle(request) {
+        const { method, client, headers, query } = request;
         const { slug, last_event_id } = readParameters(query, QUERY);
-        const service = slug === undefined ? null : directory.bySlug(slug);
+        const service = slug === undefined ? null : await finder.bySlug(request, slug);
         if (slug !== undefined && service === null) throw serviceNotFound(slug);
         const after = readPosition(headers['last-event-id']?.toString() ?? last_event_id);
         if (method === 'HEAD') return STREAM_HEAD;
@@ -115,8 +132,12 @@ export function createEventStreams(sources: EventSources) {
           const detail = `An address may hold ${MAX_STREAMS_PER_CLIENT} streams open.`;
           throw retryLater('too_many_streams', RETRY_AFTER_SECONDS, detail);
         }
+        const accounts =
+          service === null || service.visibility !== 'private' ? null : await finder.accountsOf(request);
+        const shown = directory.to(accounts ?? new Set());
+        const mayRead = () => service === null || shown.byId(service.id) !== null;
         return streams.open(client, (response) => {
-          run(response, service?.slug ?? null, after).catch((error: Error) => {
+          run(response, service?.slug ?? null, after, mayRead).catch((error: Error) => {
             if (refusalOf(error) === null) log.warn({ problem: error.message }, 'an event stream was closed');
             response.end(LATER);
           });

@@ -35,7 +35,7 @@ import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
 
 /** Maximum size of a body that is read, bytes; a longer log is cut. */
@@ -87,7 +87,7 @@ const ASIDES = {
 
 /** Sources of the routes. */
 export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 'siteUrl' | 'now'> {
-  readonly directory: Pick<ServiceDirectory, 'byAddressHash'>;
+  readonly directory: Pick<ShownDirectory, 'byAddressHash'>;
   readonly registry: Pick<HeartbeatStore, 'addHeartbeatLog'>;
 }
 

@@ -12,7 +12,6 @@ import { MAX_BUCKETS, type RegionFilter, type SampleQuery } from '../store/ports
 import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
 import type { ReadHistory } from '../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
-import { findService } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
@@ -106,13 +105,13 @@ type Window = Pick<SampleQuery, 'from' | 'to' | 'stepMs'>;
 
 /** Sources of the route. */
 export interface HistorySources
-  extends Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
+  extends Pick<SiteSources, 'finder' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
   readonly registry: PublicReads;
 }
 
 /** The route. */
 export function historyRoute(sources: HistorySources): Route {
-  const { directory, samples, regions, registry, beginHistory, now } = sources;
+  const { finder, samples, regions, registry, beginHistory, now } = sources;
   /** Empty: nothing was announced, or too much to be told apart. */
   const readAnnounced = async (serviceId: number, { from, to }: Window, filter: RegionFilter | undefined) =>
     (await readAnnouncedChecks({ registry, samples }, serviceId, from, to, (query) =>
@@ -129,7 +128,7 @@ export function historyRoute(sources: HistorySources): Route {
     answer: HistorySchema,
     problems: { 503: 'The store of past checks does not answer.' },
     async handle(request) {
-      const service = findService(directory, request);
+      const service = await finder.ofPath(request);
       const window = readWindow(request.query, now());
       const { region } = readParameters(request.query, QUERY);
       const filter = await regions.filterOf(region);

@@ -11,7 +11,8 @@ import { enumOf, named, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole }
 import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
@@ -69,7 +70,8 @@ function viewIncidentInFull(incident: Incident) {
 
 /** Sources of these routes. */
 export interface IncidentSources {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
+  readonly finder: ServiceFinder;
   readonly registry: PublicReads;
 }
 
@@ -165,7 +167,7 @@ export const ServiceIncidentsSchema = namedObject('ServiceIncidents', {
   total: whole('Incidents of the service.'),
 });
 
-function serviceRoute({ directory, registry }: IncidentSources): Route {
+function serviceRoute({ finder, registry }: IncidentSources): Route {
   return readRoute({
     path: SERVICE_PATH,
     id: 'listServiceIncidents',
@@ -175,7 +177,7 @@ function serviceRoute({ directory, registry }: IncidentSources): Route {
     query: SERVICE_QUERY,
     answer: ServiceIncidentsSchema,
     async handle(request) {
-      const service = findService(directory, request);
+      const service = await finder.ofPath(request);
       const { limit, ...given } = readParameters(request.query, SERVICE_QUERY);
       const { items, total, beside } = await readPage(registry, { serviceId: service.id }, limit, given);
       const answer = json({ service: viewServiceName(service), incidents: items.map(viewIncident), total });
@@ -190,7 +192,7 @@ export const IncidentDetailSchema = namedObject('IncidentDetail', {
   incident: IncidentWithTimelineSchema,
 });
 
-function incidentRoute({ directory, registry }: IncidentSources): Route {
+function incidentRoute({ finder, registry }: IncidentSources): Route {
   return readRoute({
     path: '/api/v1/incidents/:slug/:id',
     id: 'getIncident',
@@ -199,7 +201,7 @@ function incidentRoute({ directory, registry }: IncidentSources): Route {
     description: 'Every update is kept, with its time, status and text.',
     answer: IncidentDetailSchema,
     async handle(request) {
-      const service = findService(directory, request);
+      const service = await finder.ofPath(request);
       const id = request.params.id ?? '';
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id)

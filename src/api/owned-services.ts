@@ -41,7 +41,8 @@ import {
 } from '../resources/services/service-document.ts';
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
@@ -70,7 +71,8 @@ const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 
 /** Sources of the routes. */
 export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
+  readonly finder: ServiceFinder;
   readonly context: Omit<ServiceContext, 'registry'> & {
     readonly registry: ServiceContext['registry'] & IdempotencyStore & IdempotentCalls;
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
@@ -88,7 +90,7 @@ const GONE = { 404: 'The account has no such service.' };
 const STALE = { 412: 'The service has another revision than If-Match names.' };
 
 /** The route that everyone may read; keys of the account see more. */
-export function serviceRoute({ directory, services, ...sources }: OwnedServiceSources): Route {
+export function serviceRoute({ finder, services, ...sources }: OwnedServiceSources): Route {
   return readRoute({
     path: '/api/v1/services/:slug',
     id: 'getService',
@@ -99,7 +101,7 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
     answer: SingleServiceSchema,
     async handle(request) {
       const { key } = request;
-      const known = findService(directory, request);
+      const known = await finder.ofPath(request);
       const item = services.listItem(known);
       if (key === undefined || key.accountId !== known.accountId) return withRevision(jsonText(item), known);
       const found = await serviceChanges.find(sources.context, key, known.slug);

@@ -8,9 +8,9 @@ import type { Transition } from '../domain/status/current.ts';
 export interface EventBlock {
   /** Position of the last one. */
   readonly end: number;
-  /** All events of the block. */
+  /** The events of public services. */
   readonly bytes: Buffer;
-  /** Events after a position, or those of one service; null: there is none. */
+  /** Those after a position, or all of one service; null: there is none. */
   after(position: number, slug: string | null): Buffer | null;
 }
 
@@ -22,6 +22,7 @@ const MAX_BYTES = 16_777_216;
 interface Entry {
   readonly position: number;
   readonly slug: string;
+  readonly isPublic: boolean;
   readonly text: string;
 }
 
@@ -45,10 +46,10 @@ export function createRecentEvents(format: (transition: Transition) => string, m
       return blocks.at(-1)?.end ?? 0;
     },
     /** Adds an event, which is in no block before {@link seal}. Positions increase. */
-    add(transition: Transition): void {
+    add(transition: Transition, isPublic = true): void {
       const { position, slug } = transition;
       newest = position;
-      added.push({ position, slug, text: format(transition) });
+      added.push({ position, slug, isPublic, text: format(transition) });
     },
     /** Makes blocks of the added events. */
     seal(): void {
@@ -105,7 +106,8 @@ function splitBySize(entries: readonly Entry[]): Entry[][] {
 }
 
 function makeBlock(entries: readonly Entry[]): EventBlock {
-  const bytes = joinTexts(entries);
+  const shown = entries.filter(({ isPublic }) => isPublic);
+  const bytes = joinTexts(shown);
   const first = entries[0]?.position ?? 0;
   /** The events of each service; null: no stream has asked for those of one. */
   let bySlug: Map<string, Buffer> | null = null;
@@ -115,7 +117,7 @@ function makeBlock(entries: readonly Entry[]): EventBlock {
     after(position, slug) {
       const isWhole = position < first;
       if (slug === null)
-        return isWhole ? bytes : joinTexts(entries.filter((entry) => entry.position > position));
+        return orNull(isWhole ? bytes : joinTexts(shown.filter((entry) => entry.position > position)));
       if (!isWhole) {
         const found = entries.filter((entry) => entry.slug === slug && entry.position > position);
         return found.length === 0 ? null : joinTexts(found);
@@ -126,6 +128,10 @@ function makeBlock(entries: readonly Entry[]): EventBlock {
       return bySlug.get(slug) ?? null;
     },
   };
+}
+
+function orNull(bytes: Buffer): Buffer | null {
+  return bytes.length === 0 ? null : bytes;
 }
 
 function joinTexts(entries: readonly Entry[]): Buffer {

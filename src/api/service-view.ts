@@ -10,7 +10,7 @@ import { scopeOf } from '../domain/status/transition.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 
 /** The schema of a response time; `more` continues its description. */
 const responseTime = (more = '') =>
@@ -190,7 +190,7 @@ export function viewServiceName({ name, slug }: Service): { readonly name: strin
 
 /** Converts items by `view` and adds the names of their services. Items of removed services are left out. */
 export function viewWithServices<Item extends { readonly serviceId: number }, View extends object>(
-  directory: Pick<ServiceDirectory, 'byId'>,
+  directory: Pick<ShownDirectory, 'byId'>,
   items: readonly Item[],
   view: (item: Item) => View,
 ) {

@@ -16,7 +16,7 @@ import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from 
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import { placeTypes, SERVICE_SORTS, type ServicePlace, type ServiceSort } from '../view/service-order.ts';
 import type { ServiceSearch, ServiceWindow } from '../view/service-search.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -110,7 +110,7 @@ export const StatusSchema = namedObject('ServiceStatus', {
 });
 
 /** The route. */
-export function statusRoute(directory: ServiceDirectory, services: ServiceJson): Route {
+export function statusRoute(finder: ServiceFinder, services: ServiceJson): Route {
   return readRoute({
     path: '/api/v1/status/:slug',
     id: 'getStatus',
@@ -119,8 +119,8 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
     description:
       'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked. Where more than one region checks, the service is down when the quorum of them has confirmed it; `regions` and `scope` say from where it fails.',
     answer: StatusSchema,
-    handle(request) {
-      const { body, etag } = services.status(findService(directory, request));
+    async handle(request) {
+      const { body, etag } = services.status(await finder.ofPath(request));
       return jsonText(body, etag);
     },
   });

@@ -191,7 +191,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       ...viewPost(view, siteUrl),
       limit,
       offset,
-      ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
+      ...(isOwn ? { definition: definePage({ findServiceById: directory.whole.byId }, page) } : {}),
     });
     const linked = withLinks(answer, path, request, Object.keys(QUERY), beside);
     return keepPrivate(page, withRevision(linked, page));

@@ -22,7 +22,7 @@ import {
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
@@ -131,12 +131,12 @@ export const VendorSchema = namedObject('Vendor', {
 const YEAR_MS = 365 * DAY_MS;
 
 /** What the route reads from. */
-export interface VendorSources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'now'> {
+export interface VendorSources extends Pick<SiteSources, 'finder' | 'vendorOf' | 'now'> {
   readonly registry: PublicReads;
 }
 
 /** The route. */
-export function vendorRoute({ directory, registry, vendorOf, now }: VendorSources): Route {
+export function vendorRoute({ finder, registry, vendorOf, now }: VendorSources): Route {
   return readRoute({
     path: '/api/v1/services/:slug/vendor',
     id: 'getVendor',
@@ -146,7 +146,7 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
       'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
     answer: VendorSchema,
     async handle(request) {
-      const service = findService(directory, request);
+      const service = await finder.ofPath(request);
       const from = now() - YEAR_MS;
       const incidents = await registry.incidentsSince(service.id, from);
       return json({
@@ -172,7 +172,7 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
 
 /** What the route reads from. */
 export interface MaintenanceSources {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
   readonly registry: PublicReads;
 }
 

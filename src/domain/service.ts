@@ -204,6 +204,14 @@ export const UNSAID = {
   ...{ publicDependencies: false, note: '', visibility: 'public', dependsOn: [] },
 } as const satisfies Partial<Service>;
 
+/** Whether a member of these accounts may see a service. */
+export function maySee(
+  { visibility, accountId }: Pick<Service, 'visibility' | 'accountId'>,
+  accounts: ReadonlySet<number>,
+): boolean {
+  return visibility !== 'private' || (accountId !== null && accounts.has(accountId));
+}
+
 /** Whether lists, counts and feeds contain a service as far as its visibility goes. */
 export function isPublic({ visibility = 'public' }: Pick<Service, 'visibility'>): boolean {
   return visibility === 'public';

@@ -21,7 +21,6 @@ import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
-import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import {
@@ -40,7 +39,7 @@ import { PICTURE_CACHING } from './picture.ts';
 
 /** Sources of the routes. */
 export interface BadgeSources
-  extends Pick<SiteSources, 'directory' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
+  extends Pick<SiteSources, 'finder' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
@@ -81,7 +80,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 }
 
 function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
-  const { directory, status, samples, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } =
+  const { finder, status, samples, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } =
     sources;
   const figureReader = createFigureReader(samples, now);
   const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
@@ -122,11 +121,10 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
   };
 
-  return async ({ params, query }) => {
-    const { name, ...request } = readBadgeRequest(params.slug ?? '', query);
+  return async (asked) => {
+    const { name, ...request } = readBadgeRequest(asked.params.slug ?? '', asked.query);
     const { theme, variant, window, measure, format, style, scale, label } = request;
-    const service = directory.byPageName(name);
-    if (service === null) throw serviceNotFound(name);
+    const service = await finder.named(asked, name);
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const caption = await captionFor(service, current, request);
     // A status as PNG shows no time, so it does not change with each check.

@@ -7,7 +7,6 @@ import { type OpenApiOperation, SLUG } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
-import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import { ageOf, asOfAge } from './badge-text.ts';
@@ -34,7 +33,7 @@ const QUERY = {
 export interface ChartSources
   extends Pick<
     SiteSources,
-    'directory' | 'status' | 'samples' | 'regions' | 'intervalMs' | 'listenedAt' | 'siteUrl'
+    'finder' | 'status' | 'samples' | 'regions' | 'intervalMs' | 'listenedAt' | 'siteUrl'
   > {
   /** Draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
@@ -46,7 +45,7 @@ const MAX_CHARTS = 500;
 
 /** The route. */
 export function chartRoute({
-  directory,
+  finder,
   status,
   samples,
   regions,
@@ -63,11 +62,10 @@ export function chartRoute({
     bucket: 'pictures',
     access: 'everyone',
     describe: describeChart,
-    async handle({ params, query }) {
-      const { window, theme, size, region } = readParameters(query, QUERY);
-      const name = (params.slug ?? '').replace(/\.png$/i, '');
-      const service = directory.byPageName(name);
-      if (service === null) throw serviceNotFound(name);
+    async handle(request) {
+      const { window, theme, size, region } = readParameters(request.query, QUERY);
+      const name = (request.params.slug ?? '').replace(/\.png$/i, '');
+      const service = await finder.named(request, name);
       const filter = await regions.filterOf(region);
       const current = status.get(service.id) ?? unknownStatus(service.id);
       const now = clock.now();

@@ -11,7 +11,7 @@ import type { Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import { REGION_PARAMETER, type SampleRegionReader } from '../view/sample-region-reader.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import {
   createPictureCache,
   pictureOperation,
@@ -29,7 +29,7 @@ const QUERY = {
 
 /** Sources of the route. */
 export interface HeatmapSources {
-  readonly directory: Pick<ServiceDirectory, 'all'>;
+  readonly directory: Pick<ShownDirectory, 'all' | 'withdrawals'>;
   readonly samples: Pick<SampleStore, 'missingSince'>;
   readonly readCells: ReadHeatmapCells;
   readonly regions: Pick<SampleRegionReader, 'filterOf'>;
@@ -60,7 +60,8 @@ export function heatmapRoute({
       const { window, category, theme, region } = readParameters(query, QUERY);
       const filter = await regions.filterOf(region);
       const missingSince = samples.missingSince?.() ?? null;
-      const place = `${window} ${category ?? ''} ${theme} ${region ?? ''}`;
+      // A service that is no longer public is in no picture that was drawn before.
+      const place = `${window} ${category ?? ''} ${theme} ${region ?? ''} ${directory.withdrawals}`;
       const answer = keep(place, String(missingSince !== null), async () => {
         const { shown, groups, total } = chooseServices(directory.all(), category);
         const asOf = clock.now();

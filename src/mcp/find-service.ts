@@ -1,6 +1,6 @@
 /** Finds the service that a person or an assistant means: by slug, domain, URL or name. */
-import { dashDomain, type Service } from '../domain/service.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import { dashDomain, isPublic, type Service } from '../domain/service.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { foldText, type ServiceSearch } from '../view/service-search.ts';
 
 /** The service, or those that may be meant. */
@@ -19,14 +19,15 @@ const MAX_MATCHES = 500;
  */
 export function findMeantService(
   text: string,
-  { directory, search }: { readonly directory: ServiceDirectory; readonly search: ServiceSearch },
+  { directory, search }: { readonly directory: ShownDirectory; readonly search: ServiceSearch },
 ): Meant {
   const wanted = hostOf(text.trim().toLowerCase());
   const exact =
     directory.bySlug(wanted) ??
     directory.byPageName(dashDomain(wanted)) ??
     (wanted.includes('.') ? directory.byCatalogueDomain(wanted) : null);
-  if (exact !== null) return { service: exact };
+  // Answers name services to whoever asks.
+  if (exact !== null && isPublic(exact)) return { service: exact };
   const { services } = search.page({ category: null, status: null, text: wanted }, 0, MAX_MATCHES);
   const ofDomain = services.find(({ domain }) => domain === wanted);
   if (ofDomain !== undefined) return { service: ofDomain };

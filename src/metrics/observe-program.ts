@@ -61,8 +61,8 @@ export interface ObservedParts {
   readonly stores: () => Readonly<Record<string, { readonly problem: string | null }>>;
   /** Identity of this installation, for links and for operators of several. */
   readonly site: { readonly url: string; readonly version: string };
-  readonly directory: { all(): readonly Service[] };
-  readonly status: Pick<StatusStore, 'counts'>;
+  readonly directory: { all(): readonly Service[]; hidden(): readonly Service[] };
+  readonly status: Pick<StatusStore, 'counts' | 'headOf'>;
   readonly openStreams: () => number;
   readonly feeds: {
     health(): readonly {
@@ -112,11 +112,17 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
 function observeProcess(metrics: Metrics, parts: ObservedParts): void {
   const { directory, status } = parts;
   metrics.info('upbeat_site_info', 'Address of the site, and version of the program.', { ...parts.site });
-  metrics.gaugeBy('upbeat_services', 'Services by current status.', 'status', () => {
-    const verdicts = VERDICTS.map((word) => [word, status.counts.withStatus(word)] as const);
+  metrics.gaugeBy('upbeat_services', 'Public services by current status.', 'status', () => {
+    const hidden = directory.hidden();
+    const hiddenAs = hidden.map(({ id }) => status.headOf(id)?.status);
+    const verdicts = VERDICTS.map((word) => {
+      const count = status.counts.withStatus(word) - hiddenAs.filter((one) => one === word).length;
+      return [word, Math.max(0, count)] as const;
+    });
     const known = verdicts.reduce((sum, [, count]) => sum + count, 0);
     // A service without a record is unknown. The list and the records of a copy do not change at the same moment.
-    return { ...Object.fromEntries(verdicts), unknown: Math.max(0, directory.all().length - known) };
+    const unknown = directory.all().length - hidden.length - known;
+    return { ...Object.fromEntries(verdicts), unknown: Math.max(0, unknown) };
   });
   metrics.gauge('upbeat_monitor', '1 if this process is the monitor, 0 if another one is.', () =>
     (parts.role?.() ?? 'monitor') === 'monitor' ? 1 : 0,

@@ -45,6 +45,7 @@ import { createHonestyReader } from '../view/honesty.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
+import { createServiceFinder, type ServiceFinder } from '../view/service-finder.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import type { ListenedAt } from '../view/staleness.ts';
@@ -112,12 +113,14 @@ export interface RouteSources extends ShownParts {
 function ownedRoutes(
   { owners, directory, settings: { siteUrl }, now }: RouteSources,
   services: ServiceJson,
+  finder: ServiceFinder,
 ): Route[] {
   if (owners === null) return [];
   const { registry, proofs, destinations, bounds, kinds, charge } = owners;
+  // Changes look for services of their account, and refuse those of others.
   const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
   const context = { registry, proofs, destinations, bounds, kinds, charge, siteUrl, now, ...found };
-  const owned = { directory, services, siteUrl, context };
+  const owned = { directory: directory.shown, finder, services, siteUrl, context };
   return [
     serviceRoute(owned),
     ...ownedServiceRoutes(owned),
@@ -148,7 +151,9 @@ export function createRoutes(sources: RouteSources): {
   /** Renders an error for a browser. */
   readonly errorPage: ErrorPage;
 } {
-  const { directory, status, ownedPages, readiness, metrics, clock, now } = sources;
+  const { status, ownedPages, readiness, metrics, clock, now } = sources;
+  // Whatever routes read by themselves is for everyone; what is for some is found for a request.
+  const directory = sources.directory.shown;
   /** Heartbeats arrive over the prober's connection. A copy of the statuses knows nothing newer than itself. */
   const listenedAt: ListenedAt = () => {
     const { online, offlineSince } = readiness().prober;
@@ -156,15 +161,18 @@ export function createRoutes(sources: RouteSources): {
     return online || offlineSince === null ? copiedAt : Math.min(copiedAt, offlineSince);
   };
   const regions = createSampleRegionReader(sources);
-  const { mayRead, unlock } = createPageReaders({ ...sources, ...sources.settings });
+  const { mayRead, unlock, accountsOf } = createPageReaders({ ...sources, ...sources.settings });
+  const finder = createServiceFinder(directory, accountsOf);
   // Shared, so that heat maps and sparklines read the samples of a service once.
   const readCells = createHeatmapReader(sources.samples);
   // Shared, so that a store that hangs has few reads to answer when it is back.
   const beginHistory = createHistoryReads(clock);
-  const readHonesty = createHonestyReader({ ...sources, intervalMs: sources.settings.intervalMs });
+  const readHonesty = createHonestyReader({ ...sources, directory, intervalMs: sources.settings.intervalMs });
   const parts = {
     ...sources,
     ...sources.settings,
+    directory,
+    finder,
     listenedAt,
     regions,
     beginHistory,
@@ -179,9 +187,9 @@ export function createRoutes(sources: RouteSources): {
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
   /** In the order of the OpenAPI document. */
   const described = joinRoutes([
-    statusRoute(directory, services),
+    statusRoute(finder, services),
     servicesRoute(search, services),
-    ...ownedRoutes(sources, services),
+    ...ownedRoutes(sources, services, finder),
     historyRoute(parts),
     ...incidentRoutes(parts),
     vendorRoute(parts),
@@ -200,7 +208,7 @@ export function createRoutes(sources: RouteSources): {
     heatmapRoute(parts),
   ]);
   const openApi = createOpenApi({ ...parts, routes: described });
-  const ownRoutes = systemRoutes({ readiness, metrics, search, status, clock });
+  const ownRoutes = systemRoutes({ readiness, metrics, search, directory, status, clock });
   const mcp = mcpRoute({ ...parts, search, services, routes: described });
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
@@ -214,14 +222,14 @@ export function createRoutes(sources: RouteSources): {
       },
     },
     // Pages come last, because some of their paths also match paths of the API.
-    routes: [
+    routes: finder.guard([
       ...described,
       openApi.route,
       mcp,
       ...ownRoutes,
       tlsAskRoute(sources.pageDomains ?? null),
       ...site.routes,
-    ],
+    ]),
     ownRoutes,
     errorPage: site.errorPage,
   };

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { MAX_SERIES_SERVICES, renderServiceSeries } from '../metrics/service-series.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
 
 /** How long metrics are reused, as a multiple of the time that it took to collect them. */
@@ -31,12 +32,14 @@ export interface SystemSources {
   readonly readiness: () => Readiness;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly search: Pick<ServiceSearch, 'page'>;
+  readonly directory: Pick<ShownDirectory, 'withdrawals'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
-export function systemRoutes({ readiness, metrics, search, status, clock }: SystemSources): Route[] {
+export function systemRoutes(sources: SystemSources): Route[] {
+  const { readiness, metrics, search, directory, status, clock } = sources;
   const readFigures = createFigures(metrics.render, clock);
   const readSeries = new BoundedMap<string, () => Promise<string>>(MAX_SERIES_FILTERS);
   const seriesOf = (category: Category | null, text: string | null): Promise<string> => {
@@ -45,7 +48,7 @@ export function systemRoutes({ readiness, metrics, search, status, clock }: Syst
       const { services, total } = search.page(filter, 0, MAX_SERIES_SERVICES);
       return renderServiceSeries(services, total, ({ id }) => status.get(id));
     };
-    const key = JSON.stringify([category, text]);
+    const key = JSON.stringify([category, text, directory.withdrawals]);
     return getOrInsert(readSeries, key, () => createFigures(render, clock))();
   };
   return [

@@ -4,9 +4,8 @@ import { IdMap } from '../async/id-map.ts';
 import { inParts, runAtOnce, runInParts, sortInParts } from '../async/in-parts.ts';
 import { NameIndex } from '../async/name-index.ts';
 import type { Category } from '../domain/category.ts';
-import { dashDomain, type Service } from '../domain/service.ts';
+import { dashDomain, isPublic, maySee, type Service } from '../domain/service.ts';
 import { HttpError } from '../http/problem.ts';
-import type { HttpRequest } from '../http/route.ts';
 import type { ServiceChange } from '../store/ports/services.ts';
 
 /** A page of services, and the total number of services. */
@@ -15,13 +14,21 @@ export interface ServicePage {
   readonly total: number;
 }
 
-/** The list of services. Reads cost the same with ten services as with a million. */
+/**
+ * The list of all services, whoever may see them. Reads cost the same with ten services as with a million. What is shown to
+ * others is read from {@link ServiceDirectory.shown}.
+ */
 export type ServiceDirectory = ReturnType<typeof createServiceDirectory>;
+
+/** The services that everyone may see; lists have those alone that are public. */
+export type ShownDirectory = ServiceDirectory['shown'];
 
 /** Creates an empty directory. */
 export function createServiceDirectory() {
   let index = createIndex();
   let version = 0;
+  let withdrawals = 0;
+  let merged: { readonly version: number; readonly services: readonly Service[] } | null = null;
 
   const takeNames = (service: Service) => {
     const { byId, bySlug, byFormerSlug, byAddressHash, byDashed, byCatalogueDomain } = index;
@@ -38,7 +45,14 @@ export function createServiceDirectory() {
     }
     byId.delete(id);
   };
-  const listsWith = ({ category }: Service) => [index.sorted, listOf(index, category)];
+  const listsWith = (service: Service) =>
+    isPublic(service) ? [index.sorted, listOf(index, service.category)] : [index.hidden];
+  const all = (): readonly Service[] => {
+    if (index.hidden.length === 0) return index.sorted;
+    if (merged?.version !== version)
+      merged = { version, services: [...index.sorted, ...index.hidden].sort(inOrder) };
+    return merged.services;
+  };
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
     const { byId, bySlug, byFormerSlug } = index;
@@ -53,6 +67,52 @@ export function createServiceDirectory() {
   const replace = (loaded: ServiceIndex) => {
     index = loaded;
     version++;
+    withdrawals++;
+  };
+  const byId = (serviceId: number): Service | null => index.byId.get(serviceId) ?? null;
+  /** The service with the heartbeat address whose secret has this hash; null: there is none. */
+  const byAddressHash = (hash: string): Service | null => index.byAddressHash.get(hash) ?? null;
+  /** The catalogue service whose domain equals this domain or is a parent of it; null: there is none. */
+  const byCatalogueDomain = (domain: string): Service | null => findByDomain(index, domain);
+  /** The name by which `byPageName` finds this service. */
+  const pageName = (service: Service): string => {
+    const dashed = dashDomain(service.domain);
+    return findByPageName(dashed)?.id === service.id ? dashed : service.slug;
+  };
+
+  const shownTo = (accounts: ReadonlySet<number>) => {
+    const shown = (service: Service | null) =>
+      service !== null && maySee(service, accounts) ? service : null;
+    return {
+      byId: (serviceId: number) => shown(byId(serviceId)),
+      bySlug: (slug: string) => shown(findBySlug(slug)),
+      byPageName: (name: string) => shown(findByPageName(name)),
+    };
+  };
+  const shown = {
+    ...shownTo(new Set()),
+    ...{ byAddressHash, byCatalogueDomain, pageName },
+    /** A page of the public services in the order of slugs, and their total number. */
+    page(category: Category | null, offset: number, limit: number): ServicePage {
+      const list = category === null ? index.sorted : (index.byCategory.get(category) ?? []);
+      return { services: list.slice(offset, offset + limit), total: list.length };
+    },
+    /** Every public service in the order of slugs. */
+    all: (): readonly Service[] => index.sorted,
+    /** Every public service of a category in the order of slugs. */
+    ofCategory: (category: Category): readonly Service[] => index.byCategory.get(category) ?? [],
+    /** Grows with every change of the list. */
+    get version() {
+      return version;
+    },
+    /** Grows when a service is no longer public, or is removed: what was made of the lists before may show it. */
+    get withdrawals() {
+      return withdrawals;
+    },
+    /** What members of these accounts may find besides, by its name alone. */
+    to: shownTo,
+    /** All services, for what an account does with its own. */
+    whole: { byId, bySlug: findBySlug, all },
   };
 
   return {
@@ -72,8 +132,12 @@ export function createServiceDirectory() {
         takeNames(known);
       }
       version++;
+      if (known !== undefined && isPublic(known) && (service === null || !isPublic(service))) withdrawals++;
       // Taking out of a list of a million and putting in again moves megabytes, and an edited catalogue has many changes.
-      const staysInPlace = known?.slug === service?.slug && known?.category === service?.category;
+      const staysInPlace =
+        known?.slug === service?.slug &&
+        known?.category === service?.category &&
+        known?.visibility === service?.visibility;
       if (known !== undefined && !staysInPlace) for (const list of listsWith(known)) removeFrom(list, known);
       if (service === null) return;
       addNames(index, service);
@@ -82,44 +146,27 @@ export function createServiceDirectory() {
         else insertInto(list, service);
       }
     },
-    byId: (serviceId: number): Service | null => index.byId.get(serviceId) ?? null,
+    byId,
     /** The service with a slug or former slug, in any case; null: there is none. */
     bySlug: findBySlug,
-    /** The service with the heartbeat address whose secret has this hash; null: there is none. */
-    byAddressHash: (hash: string): Service | null => index.byAddressHash.get(hash) ?? null,
+    byAddressHash,
     /**
      * The service with a name on badges and pages: the catalogue service with that dashed domain, then the catalogue
      * service with that slug, then the owner's service with that slug (decisions, Badge). Null: there is none.
      */
     byPageName: findByPageName,
-    /** The catalogue service whose domain equals this domain or is a parent of it; null: there is none. */
-    byCatalogueDomain(domain: string): Service | null {
-      for (let at = 0; at !== -1; ) {
-        const id = index.byCatalogueDomain.get(domain.slice(at));
-        if (id !== undefined) return index.byId.get(id) ?? null;
-        const dot = domain.indexOf('.', at);
-        at = dot === -1 ? -1 : dot + 1;
-      }
-      return null;
-    },
-    /** The name by which `byPageName` finds this service. */
-    pageName(service: Service): string {
-      const dashed = dashDomain(service.domain);
-      return findByPageName(dashed)?.id === service.id ? dashed : service.slug;
-    },
-    /** A page in the order of slugs, and the total number of matching services. */
-    page(category: Category | null, offset: number, limit: number): ServicePage {
-      const list = category === null ? index.sorted : (index.byCategory.get(category) ?? []);
-      return { services: list.slice(offset, offset + limit), total: list.length };
-    },
+    byCatalogueDomain,
+    pageName,
     /** Every service in the order of slugs. */
-    all: (): readonly Service[] => index.sorted,
-    /** Every service of a category in the order of slugs. */
-    ofCategory: (category: Category): readonly Service[] => index.byCategory.get(category) ?? [],
+    all,
+    ofCategory: shown.ofCategory,
+    /** Those that are not public. */
+    hidden: (): readonly Service[] => index.hidden,
     /** Grows with every change of the list. */
     get version() {
       return version;
     },
+    shown,
   };
 }
 
@@ -132,11 +179,14 @@ interface ServiceIndex {
   readonly byCatalogueDomain: NameIndex;
   readonly byFormerSlug: Map<string, Service>;
   readonly byAddressHash: Map<string, Service>;
+  /** Public ones, as in `sorted`. */
   readonly byCategory: Map<Category, Service[]>;
   readonly sorted: Service[];
+  /** Those that are not public. */
+  readonly hidden: Service[];
 }
 
-function createIndex(sorted: Service[] = []): ServiceIndex {
+function createIndex(sorted: Service[] = [], hidden: Service[] = []): ServiceIndex {
   const byId = new IdMap<Service>();
   return {
     byId,
@@ -147,14 +197,17 @@ function createIndex(sorted: Service[] = []): ServiceIndex {
     byAddressHash: new Map(),
     byCategory: new Map(),
     sorted,
+    hidden,
   };
 }
 
 function* indexServices(services: readonly Service[]): Generator<void, ServiceIndex> {
-  const index = createIndex(yield* sortInParts(services, inOrder));
-  yield* inParts(index.sorted, (service) => {
+  const sorted = yield* sortInParts(services, inOrder);
+  const hidden = sorted.filter((service) => !isPublic(service));
+  const index = createIndex(hidden.length === 0 ? sorted : sorted.filter(isPublic), hidden);
+  yield* inParts(sorted, (service) => {
     addNames(index, service);
-    listOf(index, service.category).push(service);
+    if (isPublic(service)) listOf(index, service.category).push(service);
   });
   return index;
 }
@@ -180,6 +233,16 @@ function listOf({ byCategory }: ServiceIndex, category: Category): Service[] {
 /** Compares by slug in code unit order, the order of the API. */
 function inOrder(a: Service, b: Service): number {
   return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
+}
+
+function findByDomain({ byCatalogueDomain, byId }: ServiceIndex, domain: string): Service | null {
+  for (let at = 0; at !== -1; ) {
+    const id = byCatalogueDomain.get(domain.slice(at));
+    if (id !== undefined) return byId.get(id) ?? null;
+    const dot = domain.indexOf('.', at);
+    at = dot === -1 ? -1 : dot + 1;
+  }
+  return null;
 }
 
 /** The index of a slug in a sorted list, or the index at which to insert it. */
@@ -208,14 +271,6 @@ function replaceIn(list: Service[], service: Service): void {
 function removeFrom(list: Service[], service: Service): void {
   const place = placeOf(list, service.slug);
   if (list[place]?.id === service.id) list.splice(place, 1);
-}
-
-/** Finds the service of a path. Throws `service_not_found`. */
-export function findService(directory: ServiceDirectory, { params }: HttpRequest): Service {
-  const slug = params.slug ?? '';
-  const service = directory.bySlug(slug);
-  if (service === null) throw serviceNotFound(slug);
-  return service;
 }
 
 /** The error for a name that no service has. */

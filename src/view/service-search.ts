@@ -5,7 +5,7 @@ import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { ServiceDirectory, ServicePage } from './service-directory.ts';
+import type { ServicePage, ShownDirectory } from './service-directory.ts';
 import {
   countBefore,
   followsChecks,
@@ -62,7 +62,7 @@ const MAX_LIST_AGE_MS = 1_000;
 
 /** Creates a search over the directory. A search finds every write that was answered before it. */
 export function createServiceSearch(sources: {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
   readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
   /** Milliseconds of the monotonic clock. */
   readonly monotonic: () => number;

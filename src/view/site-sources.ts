@@ -6,12 +6,14 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { BeginHistory } from './history-reads.ts';
 import type { SampleRegionReader } from './sample-region-reader.ts';
-import type { ServiceDirectory } from './service-directory.ts';
+import type { ShownDirectory } from './service-directory.ts';
+import type { ServiceFinder } from './service-finder.ts';
 import type { ListenedAt } from './staleness.ts';
 
 /** Each route declares the members that it uses: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
 export interface SiteSources {
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
+  readonly finder: ServiceFinder;
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly samples: Pick<SampleStore, 'query' | 'regionsOf' | 'missingSince'>;
   readonly regions: SampleRegionReader;

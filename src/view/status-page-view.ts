@@ -14,7 +14,7 @@ import type { PostStore } from '../store/ports/posts.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { nextOccurrences } from './next-occurrences.ts';
-import type { ServiceDirectory } from './service-directory.ts';
+import type { ShownDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
@@ -134,7 +134,10 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
   const at = now();
   const groups = page.groups.map(({ name, services }) => ({
     name,
-    services: services.flatMap((id) => findListed(directory, page.accountId, id) ?? []),
+    services: services.flatMap((id) => {
+      const service = findListed(directory, page.accountId, id);
+      return service === null || service.visibility === 'private' ? [] : [service];
+    }),
   }));
   const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
   const query = { accountId: page.accountId, pageId: page.id, serviceIds: ids };
@@ -184,8 +187,12 @@ async function withNext(all: readonly OwnerMaintenance[], at: number) {
  * Finds a service that an account may show: one of the catalogue, or its own. Null: the service was removed, or another
  * account has verified its domain since.
  */
-export function findListed(directory: ServiceDirectory, accountId: number, id: number): Service | null {
-  const service = directory.byId(id);
+export function findListed(
+  { whole }: Pick<ShownDirectory, 'whole'>,
+  accountId: number,
+  id: number,
+): Service | null {
+  const service = whole.byId(id);
   return service !== null && isListable(service, accountId) ? service : null;
 }
 

@@ -14,7 +14,7 @@ import {
   MAX_LABEL_LENGTH,
   readBadgeRequest,
 } from '../view/badge-query.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import type { Texts } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
@@ -23,7 +23,7 @@ import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
 /** Sources of the pages. */
-export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'status' | 'siteUrl'>;
+export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'finder' | 'status' | 'siteUrl'>;
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
 const MAX_MATCHES_SHOWN = 12;
@@ -36,7 +36,7 @@ export function badgeBuilder(
   sources: BadgeBuilderSources,
   assets: Pick<AssetAddresses, 'badgeBuilderScript'>,
 ): Route[] {
-  const { directory } = sources;
+  const { directory, finder } = sources;
   const show = (request: HttpRequest, service: Service | null): HttpResponse => {
     const language = chooseLanguage(request);
     const texts = language.texts.badges;
@@ -58,9 +58,9 @@ export function badgeBuilder(
       path: '/badges/:slug',
       bucket: 'pages',
       access: 'everyone',
-      handle(request) {
+      async handle(request) {
         const name = request.params.slug ?? '';
-        const service = directory.byPageName(name);
+        const service = await finder.byPageName(request, name);
         if (service !== null) return show(request, service);
         const language = chooseLanguage(request);
         const message = language.texts.site.noService(name.slice(0, 100));
@@ -93,7 +93,7 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
 }
 
 /** Services whose name or domain contains the text; those that begin with it come first. */
-function findServices(directory: ServiceDirectory, query: string, asked: BadgeRequest) {
+function findServices(directory: ShownDirectory, query: string, asked: BadgeRequest) {
   const { q = '' } = readParameters(query, QUERY);
   const text = q.trim();
   const wanted = text.toLowerCase();

@@ -14,14 +14,14 @@ import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import type { BeginHistory } from '../view/history-reads.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
 export interface HeatmapPageSources {
-  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'all' | 'pageName'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;

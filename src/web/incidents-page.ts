@@ -5,7 +5,7 @@ import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { type Logos, markOf } from './home/logos.ts';
 import { chooseLanguage } from './language/language.ts';
@@ -15,7 +15,7 @@ import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page of incidents. */
 export interface IncidentsPageSources extends Pick<SiteSources, 'now'> {
-  readonly directory: Pick<ServiceDirectory, 'byId' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'byId' | 'pageName'>;
   readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
   readonly logos: Pick<Logos, 'pathOf'>;

@@ -4,7 +4,7 @@ import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { chooseLanguage } from './language/language.ts';
 import { joinServices, type MaintenanceRow, viewAnnounced, viewPast } from './maintenance-view.ts';
 import type { AssetAddresses } from './parts/assets.ts';
@@ -12,7 +12,7 @@ import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
 export interface MaintenancePageSources {
-  readonly directory: Pick<ServiceDirectory, 'byId' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'byId' | 'pageName'>;
   readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
 }

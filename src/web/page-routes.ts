@@ -100,6 +100,7 @@ export function pageRoutes(sources: PageSources) {
   const news = { ...sources, changes, logos };
   const live = new LiveStreams({
     ...news,
+    accountsOf: sources.finder.accountsOf,
     isOnline: () => sources.readiness().prober.online,
     homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
     monitorUpdate: (language) => monitorUpdate(news, renderPart, language),

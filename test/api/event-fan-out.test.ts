@@ -37,6 +37,8 @@ async function start(t: Test, format = ({ position }: Transition) => `id: ${posi
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    isPublic: () => true,
+    withdrawals: () => 0,
     format,
     clock,
     log: silentLog,

@@ -242,8 +242,8 @@ async function everyMetric(): Promise<string> {
     fleet: { report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }) },
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
-    directory: { all: () => [] },
-    status: createStatusTally(),
+    directory: { all: () => [], hidden: () => [] },
+    status: { ...createStatusTally(), headOf: () => null },
     openStreams: () => 0,
     feeds: {
       health: () => [{ feedId: 'rss https://status.example', readAt: 1_000, problem: null }],

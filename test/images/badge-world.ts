@@ -11,6 +11,7 @@ import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts'
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { createServiceFinder } from '../../src/view/service-finder.ts';
 import { NOW } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
@@ -78,7 +79,7 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
     },
   };
   const [route] = badgeRoutes({
-    directory,
+    finder: createServiceFinder(directory.shown, async () => new Set()),
     status,
     samples: {
       query(query) {

@@ -23,7 +23,9 @@ function metricsRoute(tookMs: number) {
   };
   const search = { page: () => ({ services: [service(1, 'shop')], total: 3 }) };
   const status = { get: (id: number) => current(id, check(NOW)) };
-  const routes = systemRoutes({ readiness, metrics, search, status, clock: { monotonic: () => state.now } });
+  const clock = { monotonic: () => state.now };
+  const directory = { withdrawals: 0 };
+  const routes = systemRoutes({ readiness, metrics, search, directory, status, clock });
   const route = routes.find(({ path }) => path === '/metrics');
   return { state, ask: async (query = '') => (await route?.handle?.({ ...REQUEST, query }))?.body };
 }

@@ -137,7 +137,7 @@ t.test('it shows no service with another status when a copy was replaced without
   const headOfId = (id: number) => headOf(get(id));
   let now = 0;
   const search = createServiceSearch({
-    directory,
+    directory: directory.shown,
     status: { get, headOf: headOfId, watch: () => () => {} },
     monotonic: () => now,
   });
@@ -167,7 +167,7 @@ t.test('it finds what looking at every service finds', async (t) => {
       );
       directory.load(services);
       const status = createMemoryStatusStore({ log: silentLog });
-      const search = createServiceSearch({ directory, status, monotonic: () => 0 });
+      const search = createServiceSearch({ directory: directory.shown, status, monotonic: () => 0 });
       await status.put(
         given.map((each, index) => current(index + 1, check(NOW), { status: each.status, seq: 2 })),
       );

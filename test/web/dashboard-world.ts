@@ -104,7 +104,7 @@ export async function dashboard(
   const sources: DashboardSources = {
     registry,
     sessions,
-    directory,
+    directory: directory.shown,
     status: { get: () => null },
     beginHistory: createHistoryReads(createFakeClock(NOW)),
     samples: {

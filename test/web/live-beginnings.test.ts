@@ -24,7 +24,8 @@ t.test('it makes the lists of the home page once for all streams that begin toge
   };
   const live = new LiveStreams({
     changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
-    directory,
+    directory: directory.shown,
+    accountsOf: async () => new Set(),
     status,
     clock,
     isOnline: () => true,
@@ -83,7 +84,8 @@ t.test(
     let turns = 0;
     const live = new LiveStreams({
       changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
-      directory,
+      directory: directory.shown,
+      accountsOf: async () => new Set(),
       status,
       clock,
       isOnline: () => true,

@@ -1,6 +1,6 @@
 /** Status pages of an account: what they show, to whom and at which domain (docs/status-pages.md). */
 import type { Service } from '../../domain/service.ts';
-import type { OwnedPage, PictureUse } from '../../domain/status-page.ts';
+import { isListable, type OwnedPage, type PictureUse } from '../../domain/status-page.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
@@ -68,7 +68,7 @@ export function definePage(
 ): PageDocument {
   return pageDocumentOf(page, {}, (id) => {
     const service = findServiceById(id);
-    return service === null ? null : nameOnPage(service);
+    return service === null || !isListable(service, page.accountId) ? null : nameOnPage(service);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Rules of alerts: which changes of which services go to which channels of an account (docs/alerts.md). */
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Service } from '../../domain/service.ts';
+import { isListable } from '../../domain/status-page.ts';
 import type { RuleStore } from '../../store/ports/alerts.ts';
 import type { ChannelStore } from '../../store/ports/channels.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
@@ -59,7 +60,7 @@ async function ruleWriter(
     ruleDocumentOf(rule, {
       service(id) {
         const service = findServiceById(id);
-        return service === null ? null : nameOnPage(service);
+        return service === null || !isListable(service, accountId) ? null : nameOnPage(service);
       },
       channel: (id) => channels.get(id) ?? null,
     });

@@ -52,7 +52,12 @@ const DELAYS_MS = 30 * DAY_MS;
 export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
   const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
-  const ruleContext = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
+  const ruleContext = {
+    registry,
+    now,
+    findService: directory.whole.bySlug,
+    findServiceById: directory.whole.byId,
+  };
   const editor = createEditor(show, sources);
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<Channel> =>

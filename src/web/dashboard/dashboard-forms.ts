@@ -40,7 +40,7 @@ import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { type ConfirmedThing, filledPath, questionOf } from './confirmations.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
@@ -76,7 +76,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     SubscriptionStore &
     Pick<AlertStore, 'alertsOf' | 'acknowledge' | 'accountOfThread'> &
     ContentStore;
-  readonly directory: ServiceDirectory;
+  readonly directory: ShownDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
   readonly beginHistory: BeginHistory;
@@ -143,8 +143,8 @@ export function changeContext({
     bounds,
     siteUrl,
     now,
-    findService: directory.bySlug,
-    findServiceById: directory.byId,
+    findService: directory.whole.bySlug,
+    findServiceById: directory.whole.byId,
     resolve: proofs.addresses,
   };
 }

@@ -59,7 +59,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   /** Finds a service of the account, which may be newer than the list of this process. Services of other accounts are not found. */
   const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Service> => {
     const { slug = '' } = params;
-    const service = directory.bySlug(slug) ?? (await registry.findService(slug.toLowerCase()));
+    const service = directory.whole.bySlug(slug) ?? (await registry.findService(slug.toLowerCase()));
     if (service === null || service.accountId !== accountId) throw serviceNotFound(slug);
     return service;
   };

@@ -21,7 +21,7 @@ import { pictureUrlOf } from '../../resources/pages/page-document.ts';
 import { verifyPageDomain } from '../../resources/pages/page-domains.ts';
 import { pageChanges } from '../../resources/pages/pages.ts';
 import { pageUrl } from '../../view/page-address.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import { findListed, pageNotFound, picturePart } from '../../view/status-page-view.ts';
 import {
   changeContext,
@@ -326,13 +326,13 @@ const MAX_RESULTS = 20;
  * the number of others.
  */
 function findServices(
-  directory: ServiceDirectory,
+  directory: ShownDirectory,
   { accountId, groups }: Pick<OwnedPage, 'accountId' | 'groups'>,
   text: string,
 ): { readonly services: readonly Service[]; readonly more: number } {
   const wanted = text.trim().toLowerCase();
   const listed = new Set(groups.flatMap(({ services }) => services));
-  const found = directory
+  const found = directory.whole
     .all()
     .filter(({ origin }) => wanted !== '' || origin === 'owner')
     .filter((service) => !listed.has(service.id) && findListed(directory, accountId, service.id) !== null)

@@ -9,7 +9,7 @@ import type { OwnedPage } from '../../domain/status-page.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
 import { nameOnPage } from '../../resources/kit/listed-services.ts';
 import type { RuleDocument } from '../../resources/rules/rule-document.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields } from './dashboard-forms.ts';
 
@@ -86,7 +86,7 @@ export interface RuleFormParts {
   readonly own: readonly Service[];
   readonly pages: readonly OwnedPage[];
   readonly channels: readonly Channel[];
-  readonly directory: Pick<ServiceDirectory, 'all' | 'bySlug'>;
+  readonly directory: Pick<ShownDirectory, 'bySlug' | 'whole'>;
   /** The text to search services for; empty: none. */
   readonly search: string;
 }
@@ -160,12 +160,12 @@ function labelOf({ name, domain, origin }: Service): string {
 
 /** Services of the account and public ones whose name, domain or slug contains the text; own ones first. */
 function searchServices(
-  directory: Pick<ServiceDirectory, 'all'>,
+  { whole }: Pick<ShownDirectory, 'whole'>,
   accountId: number,
   text: string,
 ): readonly Service[] {
   const wanted = text.toLowerCase();
-  const found = directory
+  const found = whole
     .all()
     .filter(({ origin, accountId: owner }) => origin === 'catalogue' || owner === accountId)
     .filter(({ name, domain, slug }) => `${name}\n${domain}\n${slug}`.toLowerCase().includes(wanted));

@@ -61,8 +61,8 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   const context: RuleContext = {
     registry,
     now,
-    findService: directory.bySlug,
-    findServiceById: directory.byId,
+    findService: directory.whole.bySlug,
+    findServiceById: directory.whole.byId,
   };
   const cookie = ruleCookie(sources);
 
@@ -176,7 +176,8 @@ async function showOverview(
     registry.pagesOf(accountId),
   ]);
   const titles = new Map(pages.map(({ slug, title }) => [slug, title]));
-  const nameOf = (id: number) => directory.byId(id)?.name ?? null;
+  const own = directory.to(new Set([accountId]));
+  const nameOf = (id: number) => own.byId(id)?.name ?? null;
   return show(
     './dashboard-rules',
     {
@@ -197,7 +198,7 @@ async function newRule(
   { accountId }: Visitor,
 ): Promise<RuleSubject> {
   const [only, ...others] = await registry.channelsOf(accountId);
-  const service = directory.bySlug(new URLSearchParams(query).get('service') ?? '');
+  const service = directory.whole.bySlug(new URLSearchParams(query).get('service') ?? '');
   const isOwn = service?.accountId === accountId;
   const watched = service !== null && (isOwn || service.origin === 'catalogue') ? service : null;
   return {

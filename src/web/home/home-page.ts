@@ -14,7 +14,7 @@ import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
@@ -194,14 +194,14 @@ const LIKE = {
 
 /** Sources of the index. */
 export interface SearchIndexSources {
-  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'all' | 'pageName' | 'withdrawals'>;
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** The route of the search index. Its entity tag changes with the list of services and with each status. */
 export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
-  let kept: { readonly until: number; readonly body: string } | null = null;
+  let kept: { readonly until: number; readonly body: string; readonly withdrawals: number } | null = null;
   const rowsOf = (filter: HomeFilter) =>
     readHomeView(directory, status, filter, MAX_INDEX).groups.flatMap(({ category, entries }) =>
       entries.map(({ service, page, status: word }): SearchRow => {
@@ -220,8 +220,11 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
       if (like.trim() !== '')
         return jsonText(JSON.stringify(rowsOf({ ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
       const now = clock.monotonic();
-      if (kept === null || kept.until <= now)
-        kept = { until: now + MAX_INDEX_AGE_MS, body: JSON.stringify(isLong() ? [] : rowsOf(NO_FILTER)) };
+      const { withdrawals } = directory;
+      if (kept === null || kept.until <= now || kept.withdrawals !== withdrawals) {
+        const body = JSON.stringify(isLong() ? [] : rowsOf(NO_FILTER));
+        kept = { until: now + MAX_INDEX_AGE_MS, body, withdrawals };
+      }
       return jsonText(kept.body);
     },
   };

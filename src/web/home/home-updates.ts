@@ -4,7 +4,7 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { Readiness } from '../../view/monitor.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
@@ -18,7 +18,7 @@ const MAX_TROUBLED_SHOWN = 6;
 
 /** Sources of the updates. */
 export interface HomeUpdateSources {
-  readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'all' | 'byId' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;

@@ -5,7 +5,7 @@ import { fullName, type Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import { findSimilar } from './similar-names.ts';
 
 /** A service of the home page. */
@@ -59,7 +59,7 @@ export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
  * so many services that match, all of them are listed.
  */
 export function readHomeView(
-  directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
+  directory: Pick<ShownDirectory, 'all' | 'pageName'>,
   status: Pick<StatusStore, 'get' | 'headOf'>,
   filter: HomeFilter,
   maxWholeList = MAX_WHOLE_LIST,

@@ -11,11 +11,11 @@ import { retryLater } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 
 /** Sources of the route. */
 export interface SparklineSources {
-  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'all' | 'pageName' | 'withdrawals'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -42,9 +42,10 @@ const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
 
 /** The route. */
 export function sparklines({ directory, readCells, beginHistory, clock }: SparklineSources): Route {
-  let kept: { readonly madeMs: number; readonly body: string } | null = null;
+  let kept: { readonly madeMs: number; readonly body: string; readonly withdrawals: number } | null = null;
   let making: Promise<string> | null = null;
-  const make = async () => {
+  const make = async (): Promise<string> => {
+    const { withdrawals } = directory;
     const services = directory
       .all()
       .filter(({ verified }) => verified)
@@ -56,7 +57,9 @@ export function sparklines({ directory, readCells, beginHistory, clock }: Sparkl
       span,
     );
     const body = drawSparklines(services, cells, stepsOf(span), (service) => directory.pageName(service));
-    kept = { madeMs: clock.monotonic(), body };
+    // A service may be public no more since it was read.
+    if (withdrawals !== directory.withdrawals) return await make();
+    kept = { madeMs: clock.monotonic(), body, withdrawals };
     return body;
   };
   const refresh = () => {
@@ -70,7 +73,7 @@ export function sparklines({ directory, readCells, beginHistory, clock }: Sparkl
     bucket: 'pages',
     access: 'everyone',
     async handle() {
-      const known = kept;
+      const known = kept?.withdrawals === directory.withdrawals ? kept : null;
       if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
         return { status: 200, headers: HEADERS, body: known.body };
       if (known === null) {

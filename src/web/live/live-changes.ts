@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
-import type { Service } from '../../domain/service.ts';
+import { isPublic, type Service } from '../../domain/service.ts';
 import type { StatusHead } from '../../domain/status/current.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -20,7 +20,7 @@ export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
 /** Sources of the changes. */
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
-  readonly directory: { all(): readonly Service[] };
+  readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
   readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
@@ -50,9 +50,12 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     statuses.set(serviceId, head.status);
     checked.set(serviceId, number);
     if (changed) changedAt.set(serviceId, number);
-    // Records that fill a copy at its start are not checks of this minute.
-    if (head.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
-    if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
+    const service = directory.byId(serviceId);
+    if (service !== null && isPublic(service)) {
+      // Records that fill a copy at its start are not checks of this minute.
+      if (head.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
+      if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
+    }
     listeners.notify(head, changed);
   });
 

@@ -24,7 +24,8 @@ import { retryLater } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
+import type { AccountsOf } from '../../view/service-finder.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import type { LiveChanges } from './live-changes.ts';
@@ -33,7 +34,8 @@ import { joinUpdates, serviceUpdate } from './live-updates.ts';
 /** Sources of the streams. */
 export interface LiveSources {
   readonly changes: LiveChanges;
-  readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'byId' | 'byPageName' | 'pageName' | 'to' | 'withdrawals'>;
+  readonly accountsOf: AccountsOf;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Clock;
   /** Whether the prober is online. */
@@ -69,12 +71,15 @@ interface Stream {
   readonly language: Language;
   /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
+  /** What its reader may see. */
+  readonly shown: Pick<ShownDirectory, 'byId' | 'byPageName'>;
 }
 
 /** The streams of open pages. */
 export class LiveStreams {
   readonly #changes: LiveChanges;
-  readonly #directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
+  readonly #directory: LiveSources['directory'];
+  readonly #accountsOf: AccountsOf;
   readonly #status: Pick<StatusStore, 'get'>;
   readonly #clock: Clock;
   readonly #isOnline: () => boolean;
@@ -92,7 +97,7 @@ export class LiveStreams {
    * The first events of streams, by language and content. After a restart, every open page reconnects within seconds,
    * so the lists of a thousand services are rendered once for all of them.
    */
-  readonly #beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
+  readonly #beginnings = { position: '', madeAt: 0, withdrawals: 0, texts: new Map<string, string>() };
   readonly #unwatch: () => void;
   readonly route;
 
@@ -100,6 +105,7 @@ export class LiveStreams {
     const { changes, directory, clock } = sources;
     this.#changes = changes;
     this.#directory = directory;
+    this.#accountsOf = sources.accountsOf;
     this.#status = sources.status;
     this.#clock = clock;
     this.#isOnline = sources.isOnline;
@@ -133,7 +139,7 @@ export class LiveStreams {
     this.#open.close();
   }
 
-  #openStream(request: HttpRequest): HttpResponse {
+  async #openStream(request: HttpRequest): Promise<HttpResponse> {
     const { method, client, headers, query } = request;
     const { of, after } = readParameters(query, QUERY);
     const position = headers['last-event-id']?.toString() ?? after ?? '';
@@ -144,16 +150,17 @@ export class LiveStreams {
         RETRY_AFTER_SECONDS,
         'Too many pages are open; reload this one to see its present state.',
       );
-    const serviceIds = of === undefined ? null : new Set(readPages(of, this.#directory));
+    const shown = of === undefined ? this.#directory : this.#directory.to(await this.#accountsOf(request));
+    const serviceIds = of === undefined ? null : new Set(readPages(of, shown));
     return this.#open.open(client, (response) => {
-      const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
+      const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds, shown };
       this.#add(stream);
       this.#begin(stream, this.#changes.read(position));
     });
   }
 
-  #updatesOf(serviceId: number, language: Language): readonly LiveUpdate[] {
-    const service = this.#directory.byId(serviceId);
+  #updatesOf(serviceId: number, language: Language, shown: Stream['shown']): readonly LiveUpdate[] {
+    const service = shown.byId(serviceId);
     if (service === null) return [];
     const current = this.#status.get(serviceId) ?? unknownStatus(serviceId);
     return [serviceUpdate(this.#directory.pageName(service), current, language, this.#clock.now())];
@@ -162,8 +169,13 @@ export class LiveStreams {
   #beginningOf(content: string, { language }: Stream, make: () => LiveUpdate): string {
     const position = this.#changes.position();
     const now = this.#clock.monotonic();
-    if (this.#beginnings.position !== position || now - this.#beginnings.madeAt >= BEGINNINGS_KEPT_MS) {
-      Object.assign(this.#beginnings, { position, madeAt: now });
+    const { withdrawals } = this.#directory;
+    if (
+      this.#beginnings.withdrawals !== withdrawals ||
+      this.#beginnings.position !== position ||
+      now - this.#beginnings.madeAt >= BEGINNINGS_KEPT_MS
+    ) {
+      Object.assign(this.#beginnings, { position, madeAt: now, withdrawals });
       this.#beginnings.texts.clear();
     }
     const key = `${language.code} ${content}`;
@@ -175,12 +187,20 @@ export class LiveStreams {
   /** Sends an update to streams; `make` renders it once for each language. */
   #sendTo(to: Iterable<Stream>, make: (language: Language) => LiveUpdate) {
     const texts = new Map<Language, Buffer>();
+    const { withdrawals } = this.#directory;
     for (const stream of to) {
       const text =
         texts.get(stream.language) ??
         Buffer.from(formatUpdate(make(stream.language), this.#changes.position()));
       texts.set(stream.language, text);
-      this.#enqueue(() => send(stream.response, text));
+      this.#enqueue(() => {
+        // What a service shows that is no longer public waits for its reader no more.
+        const isCurrent = withdrawals === this.#directory.withdrawals;
+        send(
+          stream.response,
+          isCurrent ? text : formatUpdate(make(stream.language), this.#changes.position()),
+        );
+      });
     }
   }
 
@@ -190,17 +210,22 @@ export class LiveStreams {
     // Most streams have one service and share its update. A page with several services gets one event for all of them.
     const many = new Set<Stream>();
     for (const id of ids) {
-      const concerned = [...(this.#watchers.get(id) ?? [])];
-      this.#sendTo(
-        concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
-        (language) => joinUpdates(this.#updatesOf(id, language)),
-      );
+      // The visibility of the service may have changed since they were opened.
+      const concerned = [...(this.#watchers.get(id) ?? [])].filter(({ shown }) => shown.byId(id) !== null);
+      const [first] = concerned;
+      if (first !== undefined)
+        this.#sendTo(
+          concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
+          (language) => joinUpdates(this.#updatesOf(id, language, first.shown)),
+        );
       for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
     }
     for (const stream of many)
       this.#sendTo([stream], (language) =>
         joinUpdates(
-          ids.filter((id) => stream.serviceIds?.has(id)).flatMap((id) => this.#updatesOf(id, language)),
+          ids
+            .filter((id) => stream.serviceIds?.has(id))
+            .flatMap((id) => this.#updatesOf(id, language, stream.shown)),
         ),
       );
   }
@@ -227,7 +252,7 @@ export class LiveStreams {
         send(
           response,
           formatUpdate(
-            joinUpdates(ids.flatMap((id) => this.#updatesOf(id, language))),
+            joinUpdates(ids.flatMap((id) => this.#updatesOf(id, language, stream.shown))),
             this.#changes.position(),
           ),
         );
@@ -270,7 +295,7 @@ export class LiveStreams {
   }
 }
 
-function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>): number[] {
+function readPages(text: string, directory: Stream['shown']): number[] {
   return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
 }
 

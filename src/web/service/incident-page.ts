@@ -28,7 +28,7 @@ import { viewIncidentPage } from './incident-page-view.ts';
 export interface IncidentPageSources
   extends Pick<
     SiteSources,
-    'directory' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
+    'directory' | 'finder' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
   > {
   readonly registry: PublicReads;
   readonly changes: Pick<LiveChanges, 'position'>;
@@ -48,8 +48,19 @@ export function incidentPage(
   sources: IncidentPageSources,
   assets: AssetAddresses,
 ): Route {
-  const { directory, registry, status, samples, vendorOf, intervalMs, siteUrl, changes, beginHistory, now } =
-    sources;
+  const {
+    directory,
+    finder,
+    registry,
+    status,
+    samples,
+    vendorOf,
+    intervalMs,
+    siteUrl,
+    changes,
+    beginHistory,
+    now,
+  } = sources;
 
   const troubleOf = async (incident: Incident, at: number) => {
     const { serviceId, startedAt, resolvedAt } = incident;
@@ -77,7 +88,7 @@ export function incidentPage(
       const { slug = '', id = '' } = request.params;
       const { offset } = readParameters(request.query, QUERY);
       const { texts } = language;
-      const service = directory.byPageName(slug);
+      const service = await finder.byPageName(request, slug);
       const missing = (error: HttpError, message: string) =>
         renderMissing(render, request, language, error, message);
       if (service === null) return missing(serviceNotFound(slug), texts.site.noService(slug.slice(0, 100)));

@@ -89,7 +89,7 @@ class ServicePages {
   async page(request: HttpRequest) {
     const language = chooseLanguage(request);
     const name = request.params.slug ?? '';
-    const service = this.#sources.directory.byPageName(name);
+    const service = await this.#sources.finder.byPageName(request, name);
     if (service === null)
       return renderMissing(
         this.#render,
@@ -193,9 +193,7 @@ class ServicePages {
 
   async responseTimes(request: HttpRequest) {
     const language = chooseLanguage(request);
-    const name = request.params.slug ?? '';
-    const service = this.#sources.directory.byPageName(name);
-    if (service === null) throw serviceNotFound(name);
+    const service = await this.#sources.finder.named(request);
     const { range, region } = readParameters(request.query, QUERY);
     const filter = await this.#sources.regions.filterOf(region);
     const times = await this.#timesOf(

@@ -37,13 +37,12 @@ export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
       ? null
       : createPagePasswords({ registry: owners.registry, secret: owners.local.secret, now });
 
-  const isMember = async (request: HttpRequest, accountId: number): Promise<boolean> => {
-    if (request.key?.accountId === accountId) return true;
+  const accountsOf = async (request: HttpRequest): Promise<ReadonlySet<number>> => {
+    if (request.key !== undefined) return new Set([request.key.accountId]);
     const visitor = owners === null ? null : await findSession(request, { ...owners, cookie: sessionCookie });
-    if (owners === null || visitor === null) return false;
-    if (visitor.accountId === accountId) return true;
+    if (owners === null || visitor === null) return new Set();
     const memberships = await owners.registry.membershipsOf(visitor.personId);
-    return memberships.some((membership) => membership.accountId === accountId);
+    return new Set([visitor.accountId, ...memberships.map(({ accountId }) => accountId)]);
   };
 
   const hasPassword = async (request: HttpRequest, page: OwnedPage): Promise<boolean> => {
@@ -58,10 +57,12 @@ export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
   };
 
   return {
+    /** The accounts of which the sender of a request is a member, or whose key it has. */
+    accountsOf,
     /** As `mayRead` of the sources of pages. */
     mayRead: async (request: HttpRequest, page: OwnedPage): Promise<boolean> =>
       (page.access === 'password' && (await hasPassword(request, page))) ||
-      (await isMember(request, page.accountId)),
+      (await accountsOf(request)).has(page.accountId),
     /** Tries the password of a form; `headers` set the cookie of the page. */
     async unlock(page: OwnedPage, password: string, client: string): Promise<UnlockOutcome> {
       if (passwords === null) return { kind: 'refused' };

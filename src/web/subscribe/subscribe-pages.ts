@@ -14,7 +14,7 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptions.ts';
 import { pathFor } from '../../view/page-address.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { framePage } from '../status-page/page-frame.ts';
@@ -24,7 +24,7 @@ export interface SubscribeSources {
   readonly registry: SubscriptionStore;
   /** Null: this site has no status pages. */
   readonly ownedPages: Pick<PageStore, 'findPage'> | null;
-  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
+  readonly directory: Pick<ShownDirectory, 'byPageName' | 'pageName'>;
   /** Public URL of this site. */
   readonly siteUrl: string;
   readonly now: () => number;

@@ -15,7 +15,7 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
   const status = createMemoryStatusStore({ log: silentLog });
   const make = () =>
     createLiveChanges({
-      directory: { all: () => services },
+      directory: { all: () => services, byId: (id) => services.find((one) => one.id === id) ?? null },
       status,
       intervalMs: INTERVAL_MS,
       listenedAt: clock.now,

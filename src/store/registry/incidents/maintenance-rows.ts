@@ -63,9 +63,11 @@ function maintenancesOf(
     .where(isInForce)
     .where('services.removed', '=', sql.lit(0));
   if (phase !== undefined) found = found.where('maintenances.phase', '=', phase);
-  if (verifiedOnly)
-    found = found.where('services.verified', '=', sql.lit(1)).where('services.visibility', 'is', null);
-  return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
+  if (verifiedOnly) found = found.where('services.verified', '=', sql.lit(1));
+  // Who names a service may see it; a list is for everyone.
+  return serviceId === undefined
+    ? found.where('services.visibility', 'is', null)
+    : found.where('service_id', '=', serviceId);
 }
 
 /** Leaves out what its owner has withdrawn and the monitor has not ended yet. */

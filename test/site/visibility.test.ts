@@ -1,0 +1,369 @@
+/**
+ * Who sees what: every route of the URL table, for services of each visibility, asked by each kind of reader. A route that the
+ * table does not know fails.
+ */
+import t, { type Test } from 'tap';
+import { createSessions } from '../../src/auth/sessions.ts';
+import type { Service } from '../../src/domain/service.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
+import { check, current, from, incident, NOW, service, startApi, transition } from './site-world.ts';
+
+/**
+ * What a route shows: the service that its address names; public services in lists, whoever asks; what a status page lists; what
+ * an account has, to its members; or no service at all. Further addresses of the route follow; `:slug` stands for the service in them.
+ */
+type Shows = readonly [what: 'service' | 'lists' | 'page' | 'account' | 'nothing', ...more: string[]];
+
+const SERVICE: Shows = ['service'];
+const LISTS: Shows = ['lists'];
+const ACCOUNT: Shows = ['account'];
+const NOTHING: Shows = ['nothing'];
+
+const TABLE: Readonly<Record<string, Shows>> = {
+  '/api/v1/status/:slug': SERVICE,
+  '/api/v1/services': ['lists', '/api/v1/services?q=:name', '/api/v1/services?sort=-response_time&limit=100'],
+  '/api/v1/services/:slug': SERVICE,
+  '/api/v1/services/:slug/verify': SERVICE,
+  '/api/v1/services/:slug/address': SERVICE,
+  '/api/v1/services/:slug/history': SERVICE,
+  '/api/v1/services/:slug/vendor': SERVICE,
+  '/api/v1/services/:slug/dependencies': SERVICE,
+  '/api/v1/incidents': LISTS,
+  '/api/v1/incidents/:slug': SERVICE,
+  '/api/v1/incidents/:slug/:id': SERVICE,
+  '/api/v1/incidents/:slug/updates': ACCOUNT,
+  '/api/v1/maintenance': LISTS,
+  '/api/v1/dependencies': LISTS,
+  '/api/v1/events': ['lists', '/api/v1/events?last_event_id=0'],
+  '/api/v1/pages': ACCOUNT,
+  '/api/v1/pages/:slug': ['page', '/api/v1/pages/acme'],
+  '/api/v1/pages/:slug/verify': ACCOUNT,
+  '/api/v1/account/incidents': ACCOUNT,
+  '/api/v1/account/incidents/:id': ACCOUNT,
+  '/api/v1/maintenances': ACCOUNT,
+  '/api/v1/maintenances/:id': ACCOUNT,
+  '/api/v1/maintenances/:id/occurrence': ACCOUNT,
+  '/api/v1/alerts': ACCOUNT,
+  '/api/v1/rules': ACCOUNT,
+  '/api/v1/rules/:id': ACCOUNT,
+  '/api/v1/apply': ACCOUNT,
+  '/p/:slug.json': ['page', '/p/acme.json'],
+  '/p/:slug': ['page', '/p/acme', '/p/acme?filter=all'],
+  '/p/:slug/incidents.atom': ['page', '/p/acme/incidents.atom'],
+  '/p/:slug/calendar.ics': ['nothing', '/p/acme/calendar.ics'],
+  '/p/:slug/incidents/:id': ['nothing', '/p/acme/incidents/owner-1'],
+  '/p/:slug/embed': ['page', '/p/acme/embed'],
+  '/incidents.atom': LISTS,
+  '/status/:slug/incidents.atom': SERVICE,
+  '/status/:slug/calendar.ics': SERVICE,
+  '/api/badge/:slug': ['service', '/api/badge/:slug.svg?variant=uptime', '/api/badge/:slug.json'],
+  '/badges/:slug/picture': SERVICE,
+  '/api/chart/:slug': SERVICE,
+  '/api/heatmap.png': LISTS,
+  '/mcp': NOTHING,
+  '/metrics': ['lists', '/metrics?services=1'],
+  '/': ['lists', '/?q=:name', '/?status=down'],
+  '/status/:slug': SERVICE,
+  '/status/:slug/response-times.json': SERVICE,
+  '/status/:slug/incidents/:id': SERVICE,
+  '/incidents': LISTS,
+  '/maintenance': LISTS,
+  '/heatmap': LISTS,
+  '/badges': ['lists', '/badges?q=:name'],
+  '/badges/:slug': SERVICE,
+  '/docs': ['nothing'],
+  '/subscribe': ['service', '/subscribe?service=:slug'],
+  '/search.json': ['lists', '/search.json?like=:name'],
+  '/sparklines.svg': LISTS,
+  '/live': ['lists', '/live?of=:slug'],
+  '/sitemap.xml': NOTHING,
+  '/sitemaps/:part': ['lists', '/sitemaps/1.xml'],
+  '/dashboard': ACCOUNT,
+  '/dashboard/services/:slug': ACCOUNT,
+  '/dashboard/rules/new': ACCOUNT,
+  '/dashboard/pages/:slug': ACCOUNT,
+};
+
+/** Routes that show no service, or what belongs to the account of a session, by the beginning of their paths. */
+const BEGINNINGS: Readonly<Record<string, Shows>> = {
+  '/dashboard/': ACCOUNT,
+  '/api/v1/channels': ACCOUNT,
+  '/api/v1/webhooks': ACCOUNT,
+  '/api/v1/keys': ACCOUNT,
+  '/api/v1/rules/': ACCOUNT,
+  '/api/v1/alerts/': ACCOUNT,
+  '/api/v1/heartbeat': NOTHING,
+  '/beat/': NOTHING,
+  '/api/push/': NOTHING,
+  '/sign-': NOTHING,
+  '/setup/': NOTHING,
+  '/invitations/': NOTHING,
+  '/alerts/': NOTHING,
+  '/subscribe/': NOTHING,
+  '/assets/': NOTHING,
+  '/logos/': NOTHING,
+  '/.well-known/': NOTHING,
+};
+for (const path of [
+  ...['/api/v1/regions', '/api/v1/openapi.json', '/healthz', '/readyz', '/tls-ask', '/about', '/design'],
+  ...[
+    '/embed.js',
+    '/favicon.ico',
+    '/apple-touch-icon.png',
+    '/icon-512.png',
+    '/site.webmanifest',
+    '/robots.txt',
+  ],
+  ...['/honesty', '/api/v1/honesty'],
+  ...['/p/:slug/unlock', '/p/:slug/logo', '/p/:slug/favicon', '/p/:slug/brand.css'],
+])
+  Object.assign(BEGINNINGS, { [path]: NOTHING });
+
+function showsOf(path: string): Shows | undefined {
+  if (Object.hasOwn(TABLE, path)) return TABLE[path];
+  return Object.entries(BEGINNINGS).find(([beginning]) => path.startsWith(beginning))?.[1];
+}
+
+/** A service of account 1. Its name, domain, slug, note and texts have a word that nothing else has. */
+function owned(id: number, word: string, visibility: Service['visibility']): Service {
+  return service(id, `${word}-example`, {
+    ...{ name: word, domain: `${word}.example`, origin: 'owner', accountId: 1, publicDependencies: true },
+    note: `Note of ${word}`,
+    ...(visibility === undefined ? {} : { visibility }),
+  });
+}
+
+const WORDS = { public: 'openly', unlisted: 'unsung', private: 'hushed', unknown: 'nobody' } as const;
+const SERVICES = [
+  owned(1, WORDS.public, undefined),
+  owned(2, WORDS.unlisted, 'unlisted'),
+  owned(3, WORDS.private, 'private'),
+];
+
+async function start(t: Test) {
+  const world = await startApi({ services: SERVICES });
+  t.teardown(world.close);
+  await world.status.put(
+    SERVICES.map(({ id }) =>
+      current(id, check(NOW, { status: 'down', statusCode: 503 }), { status: 'down' }),
+    ),
+  );
+  await world.putIncidents(
+    ...SERVICES.map(({ id, name }) =>
+      incident(`own-${id}`, id, { title: `${name} is down`, description: name }),
+    ),
+  );
+  await world.putMaintenances(
+    ...SERVICES.map(({ id, name }) => ({
+      ...{ id: `work-${id}`, serviceId: id, title: `Work on ${name}`, description: name, updates: [] },
+      ...{ startsAt: NOW + 60_000, endsAt: NOW + 120_000, sourceUrl: `https://${name}.example/` },
+      ...({ phase: 'planned', reportedState: 'planned' } as const),
+    })),
+  );
+  await world.putPage('acme', { groups: [{ name: '', services: SERVICES.map(({ id }) => id) }] });
+  world.tell(...SERVICES.map(({ id, slug }) => transition(id, slug, { serviceId: id })));
+  const sessions = createSessions({ registry: world.registry, clock: world.clock });
+  const cookieOf = async (accountId: number) => {
+    const identity = { provider: 'acme', subject: `${accountId}`, name: 'Ada' };
+    const { id } = await world.registry.linkIdentity(accountId, identity, NOW);
+    const { token } = await sessions.open(id);
+    const written = createSiteCookie('https://upbeat.test').write(token, 60)['Set-Cookie'];
+    return { cookie: written?.split(';')[0] ?? '' };
+  };
+  const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'write'] });
+  const key = keyOf(2);
+  const strangers = {
+    nobody: {},
+    'a member of another account': await cookieOf(2),
+    'a key of another account': key,
+  };
+  const members = { 'a member': await cookieOf(1), 'a key to read': world.makeKey({ scopes: ['read'] }) };
+  let sent = 0;
+  /** Sends a request; of a stream, what arrives at once. */
+  const ask = async (path: string, headers: object, method = 'GET', body: unknown = null) => {
+    sent += 1;
+    const leave = new AbortController();
+    const response = await fetch(world.origin + path, {
+      method,
+      headers: {
+        ...from(`10.${sent >> 16}.${(sent >> 8) & 255}.${sent & 255}`),
+        ...(body === null
+          ? {}
+          : { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }),
+        ...headers,
+      },
+      body: body === null ? null : JSON.stringify(body),
+      redirect: 'manual',
+      signal: leave.signal,
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream && method === 'GET' ? await readStart(response) : await response.text();
+    leave.abort();
+    return { status: response.status, headers: response.headers, text };
+  };
+  return { world, strangers, members, ask };
+}
+
+/** What a stream sends within a few turns of the event loop. */
+async function readStart({ body }: Response): Promise<string> {
+  let text = '';
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let turns = 0; turns < 4; turns++) {
+    const idle = new Promise<null>((resolve) => setTimeout(() => resolve(null), 25));
+    const part = await Promise.race([reader?.read(), idle]);
+    text += part?.value ?? '';
+  }
+  return text;
+}
+
+type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['ask']>>;
+
+const VARYING =
+  /^(?:date|etag|content-length|x-ratelimit-.*|x-request-id|keep-alive|content-security-policy)$/;
+
+/** What a reader can tell of an answer, without the word in the address. */
+function lookOf({ status, headers, text }: Answer, word: string): string {
+  const lines = [...headers].map(([name, value]) => (VARYING.test(name) ? name : `${name}: ${value}`));
+  return [status, ...lines, text]
+    .join('\n')
+    .replaceAll(new RegExp(word, 'gi'), 'WORD')
+    .replaceAll(/nonce[-="][\w+/=-]+/g, '')
+    .replaceAll(/req_\w+|"request_id":"[^"]*"/g, '');
+}
+
+function fill(path: string, word: string, id: number): string {
+  return path
+    .replace(':slug', `${word}-example`)
+    .replace(':name', word)
+    .replace(':id', `own-${id}`)
+    .replaceAll(/:\w+/g, '1');
+}
+
+function addressesOf(path: string, [what, ...more]: Shows): readonly string[] {
+  if (more.some((one) => /^\/(?:p|sitemaps|api\/v1\/pages)\//.test(one)) || path === '/subscribe')
+    return more;
+  return what === 'account' ? [path.replace('/pages/:slug', '/pages/acme'), ...more] : [path, ...more];
+}
+
+t.test('the table knows every route', async (t) => {
+  const { world } = await start(t);
+  const paths = world.api.routes.map(({ path }) => path);
+  t.strictSame(
+    paths.filter((path) => showsOf(path) === undefined),
+    [],
+    'say what these routes show of services',
+  );
+  t.strictSame(
+    Object.keys(TABLE).filter((path) => !paths.includes(path)),
+    [],
+    'these are no routes',
+  );
+});
+
+t.test('a service that is private does not exist for others', async (t) => {
+  const { world, strangers, ask } = await start(t);
+  const wrong: string[] = [];
+  for (const route of world.api.routes) {
+    const shows = showsOf(route.path) ?? NOTHING;
+    const methods = [...(route.handle === undefined ? [] : ['GET']), ...Object.keys(route.writes ?? {})];
+    for (const [who, headers] of Object.entries(strangers))
+      for (const address of addressesOf(route.path, shows))
+        for (const method of methods) {
+          const body = method === 'GET' ? null : {};
+          const answer = await ask(fill(address, WORDS.private, 3), headers, method, body);
+          const unknown = await ask(fill(address, WORDS.unknown, 3), headers, method, body);
+          const [found, wanted] = [lookOf(answer, WORDS.private), lookOf(unknown, WORDS.unknown)];
+          const isNamed = /:slug|:name/.test(address);
+          if (isNamed ? found !== wanted : answer.text.includes(WORDS.private))
+            wrong.push(`${method} ${address} for ${who}: ${found.slice(0, 300)} NOT ${wanted.slice(0, 300)}`);
+        }
+  }
+  t.strictSame(wrong, []);
+});
+
+t.test('lists have public services alone, whoever asks', async (t) => {
+  const { world, strangers, members, ask } = await start(t);
+  const wrong: string[] = [];
+  for (const route of world.api.routes.filter(({ handle }) => handle !== undefined)) {
+    const shows = showsOf(route.path) ?? NOTHING;
+    if (shows[0] === 'service') continue;
+    const readers = shows[0] === 'account' ? strangers : { ...strangers, ...members };
+    for (const [who, headers] of Object.entries(readers))
+      for (const address of addressesOf(route.path, shows)) {
+        if (/:slug/.test(address)) continue;
+        const { status, text } = await ask(fill(address, WORDS.public, 1), headers);
+        // The owner put the unlisted one on the page, whose definition members read.
+        // A key of the account reads the definition of the page, too.
+        const onPage = who === 'a key to read' ? [] : [WORDS.private];
+        const others = shows[0] === 'page' ? onPage : [WORDS.private, WORDS.unlisted];
+        if (others.some((word) => text.includes(word))) wrong.push(`${address} for ${who}`);
+        const isPicture = text.startsWith('PNG');
+        if (
+          (shows[0] === 'lists' || shows[0] === 'page') &&
+          (status !== 200 || !(isPicture || text.includes(WORDS.public)))
+        )
+          if (!SILENT.has(address)) wrong.push(`${address} for ${who} has no public service: ${status}`);
+      }
+  }
+  t.strictSame(wrong, []);
+});
+
+/** Lists that have nothing to say of the services of this test. */
+const SILENT: ReadonlySet<string> = new Set([
+  ...['/api/v1/events', '/api/v1/dependencies', '/metrics', '/badges', '/live', '/search.json?like=:name'],
+  '/',
+]);
+
+t.test('by its address a service is found by those who may see it', async (t) => {
+  const { world, strangers, members, ask } = await start(t);
+  const wrong: string[] = [];
+  const compare = (what: string, found: unknown, wanted: unknown) => {
+    if (found !== wanted) wrong.push(`${what}: ${String(found)}, not ${String(wanted)}`);
+  };
+  for (const route of world.api.routes.filter(({ handle }) => handle !== undefined)) {
+    const shows = showsOf(route.path) ?? NOTHING;
+    if (shows[0] !== 'service') continue;
+    const at = (address: string, visibility: keyof typeof WORDS, id: number) =>
+      fill(address, WORDS[visibility], id);
+    for (const address of addressesOf(route.path, shows)) {
+      const isPage = route.bucket === 'pages' && !/picture|subscribe/.test(address);
+      for (const [who, headers] of Object.entries({ ...strangers, ...members })) {
+        compare(`${address} public for ${who}`, (await ask(at(address, 'public', 1), headers)).status, 200);
+        const unlisted = await ask(at(address, 'unlisted', 2), headers);
+        compare(`${address} unlisted for ${who}`, unlisted.status, 200);
+        if (isPage) compare(`${address} robots`, unlisted.headers.get('x-robots-tag'), 'noindex');
+      }
+      if (route.path === '/subscribe') continue;
+      for (const [who, headers] of Object.entries(members)) {
+        // Pages are for people, who have a session.
+        if (route.bucket === 'pages' && who === 'a key to read') continue;
+        const own = await ask(at(address, 'private', 3), headers);
+        compare(`${address} private for ${who}`, own.status, 200);
+        compare(`${address} cached for ${who}`, own.headers.get('cache-control'), 'private, no-store');
+      }
+    }
+  }
+  t.strictSame(wrong, []);
+});
+
+t.test('assistants are told of public services alone', async (t) => {
+  const { strangers, members, ask } = await start(t);
+  const call = async (name: string, given: object, headers: object) => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+    return await ask('/mcp', headers, 'POST', message);
+  };
+  for (const headers of [...Object.values(strangers), ...Object.values(members)]) {
+    for (const tool of ['is_it_down', 'service_status', 'incidents', 'vendor_status']) {
+      const unknown = lookOf(await call(tool, { service: WORDS.unknown }, headers), WORDS.unknown);
+      for (const word of [WORDS.private, WORDS.unlisted])
+        for (const text of [word, `${word}-example`, `https://${word}.example/`])
+          t.equal(lookOf(await call(tool, { service: text }, headers), word), unknown, `${tool} ${text}`);
+    }
+    for (const tool of ['list_services', 'incidents']) {
+      const { text } = await call(tool, {}, headers);
+      t.match(text, WORDS.public, tool);
+      t.notMatch(text, WORDS.private, tool);
+      t.notMatch(text, WORDS.unlisted, tool);
+    }
+  }
+});
