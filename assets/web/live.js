@@ -41,7 +41,7 @@
       details.forEach((one, index) => {
         one.open = open[index] ?? false;
       });
-    // service.js turns the title of a drawn day into its label.
+    // tips.js turns the title of a drawn day into its label.
     const title = element.hasAttribute('aria-label') ? element.querySelector(':scope > title') : null;
     if (title !== null) {
       element.setAttribute('aria-label', title.textContent ?? '');

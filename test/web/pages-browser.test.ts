@@ -109,6 +109,33 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
     await close();
   });
 
+  await t.test('days and times are one stop of the keyboard for each service, with a tip', async (t) => {
+    const { page, complaints, close } = await openPage(browser, { hasTouch: true });
+    for (const [path, drawing, said] of [
+      ['/p/acme', '.own-days', /^\d{4}-\d\d-\d\d: /],
+      ['/heatmap?window=30d', '.cells svg', /^\d\d-\d\d .* UTC: /],
+    ] as const) {
+      await page.goto(world.origin + path);
+      const walked = page.locator(`${drawing}:has([tabindex="-1"])`).first();
+      const stop = walked.locator('[tabindex="0"]');
+      t.equal(await stop.count(), 1, path);
+      await stop.focus();
+      const tip = page.locator('.tip:visible');
+      const last = await tip.textContent();
+      t.match(last, said, path);
+      await page.keyboard.press('ArrowLeft');
+      t.not(await tip.textContent(), last, path);
+      t.equal(await stop.count(), 1, path);
+      await page.keyboard.press('Escape');
+      t.equal(await tip.count(), 0, path);
+      await page.keyboard.press('End');
+      await stop.dispatchEvent('pointerdown', { pointerType: 'touch' });
+      t.equal(await tip.textContent(), last, `${path}: by finger`);
+    }
+    t.same(complaints, []);
+    await close();
+  });
+
   await t.test('the documentation shows the response of each kind of request', async (t) => {
     const { page, complaints, close } = await openPage(browser);
     await page.goto(`${world.origin}/docs`);

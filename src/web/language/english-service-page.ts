@@ -102,7 +102,7 @@ export const englishServicePage = {
       : `Each of the last ${days} days; ${uptime} up overall`,
   calendarLabel: (uptime: string | null) =>
     uptime === null ? '1 year, none of its days checked' : `Each day of the last year; ${uptime} up overall`,
-  chooseDays: 'Arrow keys move from day to day.',
+  chooseDays: 'Arrow keys move from one to the next.',
   dayKind: {
     up: 'up',
     slow: 'slow at times',

@@ -98,7 +98,7 @@ export const germanServicePage: Texts['page'] = {
     uptime === null
       ? '1 Jahr, an keinem Tag geprüft'
       : `Jeder Tag des letzten Jahres; insgesamt ${uptime} erreichbar`,
-  chooseDays: 'Pfeiltasten gehen von Tag zu Tag.',
+  chooseDays: 'Pfeiltasten gehen von einem zum nächsten.',
   dayKind: {
     up: 'in Ordnung',
     slow: 'zeitweise langsam',

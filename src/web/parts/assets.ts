@@ -80,12 +80,12 @@ export function createAssets() {
       badgeBuilderStyle: add('badge-builder', 'css'),
       designStyle: add('design', 'css'),
       dashboardStyle: add('dashboard', 'css'),
-      // For every page, before its other scripts: access to the document, times in the reader's time zone, live
-      // updates.
+      // For every page, before its other scripts: access to the document, times in the reader's time zone, tips of
+      // drawings, live updates.
       pageScript: addBody(
         'page',
         'js',
-        Buffer.concat(['dom', 'times', 'live'].map((name) => read(name, 'js'))),
+        Buffer.concat(['dom', 'times', 'tips', 'live'].map((name) => read(name, 'js'))),
       ),
       // For the home page.
       homeStyle: add('home', 'css'),

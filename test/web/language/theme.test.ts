@@ -178,7 +178,7 @@ t.test('the heat map can be pointed at and followed, the worst first', async (t)
   t.match(text, /Zebra<\/a>[\s\S]*Fine<\/a>/);
   t.match(
     text,
-    /<a href="\/status\/bad-example\?range=24h#times" aria-label="Zebra, 11-20 09:00 – 11-20 09:15 UTC: half of the checks or more failed"><title>/,
+    /<a href="\/status\/bad-example\?range=24h#times" tabindex="-1" aria-label="Zebra, 11-20 09:00 – 11-20 09:15 UTC: half of the checks or more failed"><title>/,
   );
   t.match(text, 'aria-label="Fine: no bad times"');
   t.match(text, 'href="/heatmap?window=24h&amp;category=developer"');
