@@ -55,7 +55,8 @@ export async function run(): Promise<readonly BenchRow[]> {
   return printRows(rows);
 }
 
-function bodyOf(index: number): string {
+/** A heartbeat of one of the services. */
+export function bodyOf(index: number): string {
   const checks = {
     database: { status: 'ok', latency: 12 + (index % 40) },
     cache: { status: 'ok', latency: 1 },
@@ -131,7 +132,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
     });
 
   return {
-    registry,
+    ...{ registry, record, ownerOf },
     take,
     post,
     async close() {

@@ -37,6 +37,7 @@ const SECTIONS = [
   'feeds',
   'redis',
   'postgres',
+  'far-heartbeats',
   'handout',
   'results',
   'following',

@@ -33,13 +33,17 @@ const COMMIT_TIMEOUT_MS = 10_000;
 /** Answers are polled this often while a sender waits, even without a commit. */
 const POLL_MS = 100;
 const RETRY_MS = 1_000;
+/** Maximum number of reads of answers at the same time. */
+const MAX_READS = 4;
 
 /** Starts the forwarder. */
 export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
   const { inbox, serviceOf, learn, clockOffsetMs, clock } = options;
   const waiting = new Map<number, Waiting>();
   const inFlight = new Set<Promise<HeartbeatReceipt>>();
-  const polling = createCoalescingLoop(readAnswers);
+  /** Over a far road an answer may come while another read of them is on its way. */
+  const reads = Array.from({ length: MAX_READS }, () => createCoalescingLoop(readAnswers));
+  let polls = 0;
   let isStopped = false;
   let cancelRetry: (() => void) | null = null;
 
@@ -54,7 +58,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
   }
 
   function poll(): void {
-    if (waiting.size > 0) void polling.run();
+    if (waiting.size > 0) void reads[polls++ % MAX_READS]?.run();
   }
 
   async function deliver(id: number, answer: InboxAnswer): Promise<void> {

@@ -42,10 +42,13 @@ export type InboxAnswer =
       readonly message: string;
     };
 
+/** An entry that is not stored yet. */
+export type NewInboxEntry = Omit<InboxEntry, 'id'>;
+
 /** The inbox. */
 export interface InboxStore {
   /** Stores an entry; resolves with its id once it is on disk. */
-  putInInbox(entry: Omit<InboxEntry, 'id'>): Promise<number>;
+  putInInbox(entry: NewInboxEntry): Promise<number>;
   /** Entries without an answer whose id is greater than `after`, oldest first, at most 200. */
   openInInbox(after: number): Promise<InboxEntry[]>;
   /** Answers an entry; the first answer stays. `commitUpdates` answers entries of evaluated heartbeats. */

@@ -1,5 +1,6 @@
 /** The registry's thread over PostgreSQL. */
 import { randomUUID } from 'node:crypto';
+import { joinCalls } from '../../async/join-calls.ts';
 import { systemClock } from '../../clock.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';
@@ -15,6 +16,10 @@ import { refusalOf } from '../ports/storage-health.ts';
 import { createSecrets } from '../secrets/secret-box.ts';
 import { createRegistryMethods } from './registry-methods.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
+import { putAllInInbox } from './states/inbox-rows.ts';
+
+/** How heartbeats for the inbox are written together: over a far road, several wait for their answers at once. */
+const JOINED_ENTRIES = { maxAtOnce: 4, maxItems: 500 };
 
 /** Maximum duration of the work in one transaction, milliseconds, since other processes wait for it. */
 const MAX_GROUP_MS = 20;
@@ -95,6 +100,8 @@ export async function openPostgresMethods(
   return {
     ...methods,
 
+    /** Each commit of an entry notifies the other processes, and the server commits such transactions one after the other. */
+    putInInbox: joinCalls((entries) => explained(() => putAllInInbox(unordered, entries)), JOINED_ENTRIES),
     /** Returns a different number if another connection has committed since the last call. */
     commitVersion: async () => foreignCommits,
     /** Who asks for the lease writes as soon as it has it; opening a connection takes several round trips. */

@@ -101,7 +101,8 @@ export function createPostgresQueries(runner: () => Runner, name = 'upbeat'): Qu
     const found: Row[][] = lists.map(() => []);
     if (lists.length === 0) return found;
     const { rows } = await sendBatch(batch, lists);
-    for (const { n, ...row } of rows) found[n - 1]?.push(row as Row);
+    // Rows that are inserted come back in their order, without a number.
+    for (const [index, { n = index + 1, ...row }] of rows.entries()) found[n - 1]?.push(row as Row);
     return found;
   };
   return {

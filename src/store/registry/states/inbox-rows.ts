@@ -1,26 +1,34 @@
 /** The inbox of heartbeats as rows. Writing functions run inside the caller's transaction. */
 
 import { type Calls, read, unordered, write } from '../../database/registry-calls.ts';
-import { type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { InboxAnswer, InboxEntry, InboxStore } from '../../ports/inbox.ts';
+import { type Batch, type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { InboxAnswer, InboxEntry, InboxStore, NewInboxEntry } from '../../ports/inbox.ts';
 
 const MAX_OPEN = 200;
 /** Number of entries that a statement deletes, and of those that a call deletes, since other writes wait meanwhile. */
 const FORGOTTEN_AT_ONCE = 500;
 const MAX_FORGOTTEN = 20_000;
 
-const INSERT = statement<{ readonly id: number }>(
-  'INSERT INTO heartbeat_inbox (kind, account_id, arrived_at, body) VALUES (?, ?, ?, ?) RETURNING id',
-);
+const INSERT: Batch<{ readonly id: number }> = {
+  types: ['text', 'bigint', 'bigint', 'text'],
+  sql: 'INSERT INTO heartbeat_inbox (kind, account_id, arrived_at, body) VALUES (?, ?, ?, ?) RETURNING id',
+};
 const READ_OPEN = statement<InboxEntry>(
   `SELECT id, kind, account_id AS "accountId", arrived_at AS "arrivedAt", body FROM heartbeat_inbox
    WHERE answer IS NULL AND id > ? ORDER BY id LIMIT ${MAX_OPEN}`,
 );
-const FIND_OPEN = statement('SELECT 1 FROM heartbeat_inbox WHERE id = ? AND answer IS NULL');
-const PUT_ANSWER = statement('UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL');
-const READ_ANSWER = statement<{ readonly answer: string | null }>(
-  'SELECT answer FROM heartbeat_inbox WHERE id = ?',
-);
+const FIND_OPEN: Batch<{ readonly id: number }> = {
+  types: ['bigint'],
+  sql: 'SELECT id FROM heartbeat_inbox WHERE id = ? AND answer IS NULL',
+};
+const PUT_ANSWER: Batch<unknown> = {
+  types: ['text', 'bigint'],
+  sql: 'UPDATE heartbeat_inbox SET answer = ? WHERE id = ? AND answer IS NULL',
+};
+const READ_ANSWER: Batch<{ readonly answer: string }> = {
+  types: ['bigint'],
+  sql: 'SELECT answer FROM heartbeat_inbox WHERE id = ? AND answer IS NOT NULL',
+};
 const OLDEST_ANSWERED = statement<{ readonly id: number; readonly arrivedAt: number }>(
   `SELECT id, arrived_at AS "arrivedAt" FROM heartbeat_inbox WHERE answer IS NOT NULL ORDER BY id LIMIT ${FORGOTTEN_AT_ONCE}`,
 );
@@ -30,22 +38,20 @@ const FORGET = statement(
 
 /** The inbox. */
 export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
-  putInInbox: unordered(async ({ queries }, { kind, accountId, arrivedAt, body }) => {
-    const row = await queries.first(INSERT(kind, accountId, arrivedAt, body));
-    if (row === undefined) throw new Error('the heartbeat was not written');
-    return row.id;
-  }),
+  putInInbox: unordered(async (store, entry) => (await putAllInInbox(store, [entry]))[0] ?? 0),
   openInInbox: read(async ({ queries }, after) => {
     const rows = await queries.all(READ_OPEN(after));
     return rows.map((row) => ({ ...row }));
   }),
-  answerInInbox: write(answerInInbox),
-  inboxAnswers: read(async ({ queries, each }, ids) => {
-    const rows = await each(ids, (id) => queries.first(READ_ANSWER(id)));
-    return rows.flatMap((row, index) => {
-      const text = row?.answer ?? null;
-      return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
-    });
+  answerInInbox: write((store, id, answer) => answerAllInInbox(store, [{ id, answer }])),
+  inboxAnswers: read(async ({ queries }, ids) => {
+    const rows = await queries.firstEach(
+      READ_ANSWER,
+      ids.map((id) => [id]),
+    );
+    return rows.flatMap((row, index) =>
+      row === undefined ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(row.answer) as InboxAnswer }],
+    );
   }),
   forgetInbox: unordered(async ({ queries }, before) => {
     for (let forgotten = 0; ; ) {
@@ -59,16 +65,40 @@ export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
   }),
 };
 
-/** Whether the entry has no answer yet. */
-export async function isOpenInInbox({ queries }: RegistryStore, id: number): Promise<boolean> {
-  return (await queries.first(FIND_OPEN(id))) !== undefined;
+/** Writes entries by one statement; returns their IDs in their order. */
+export async function putAllInInbox(
+  { queries }: RegistryStore,
+  entries: readonly NewInboxEntry[],
+): Promise<number[]> {
+  const rows = await queries.firstEach(
+    INSERT,
+    entries.map(({ kind, accountId, arrivedAt, body }) => [kind, accountId, arrivedAt, body]),
+  );
+  return rows.map((row) => {
+    if (row === undefined) throw new Error('the heartbeat was not written');
+    return row.id;
+  });
 }
 
-/** Answers an entry; the first answer stays. */
-export async function answerInInbox(
+/** Which of the entries have no answer yet. */
+export async function areOpenInInbox(
   { queries }: RegistryStore,
-  id: number,
-  answer: InboxAnswer,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await queries.firstEach(
+    FIND_OPEN,
+    ids.map((id) => [id]),
+  );
+  return new Set(rows.flatMap((row) => row?.id ?? []));
+}
+
+/** Answers entries; the first answer of each stays. */
+export async function answerAllInInbox(
+  { queries }: RegistryStore,
+  answers: readonly { readonly id: number; readonly answer: InboxAnswer }[],
 ): Promise<void> {
-  await queries.run(PUT_ANSWER(JSON.stringify(answer), id));
+  await queries.runEach(
+    PUT_ANSWER,
+    answers.map(({ id, answer }) => [JSON.stringify(answer), id]),
+  );
 }

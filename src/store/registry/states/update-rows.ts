@@ -22,6 +22,7 @@ import {
   together,
 } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
+import type { InboxAnswer } from '../../ports/inbox.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../../ports/updates.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
@@ -33,7 +34,7 @@ import {
   putHeartbeats,
   readHeartbeatStates,
 } from '../services/heartbeat-rows.ts';
-import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
+import { answerAllInInbox, areOpenInInbox } from './inbox-rows.ts';
 import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
 
 /** Maximum number of transitions of one service in a call. */
@@ -100,13 +101,18 @@ async function commitRound(
   );
   const written = new Set(wanted.filter((_, place) => changed[place]).map(([index]) => index));
   const noted: NotedHeartbeat[] = [];
+  const answers: RoundRows['answers'] = [];
   const events: NewAlertEvent[] = [];
   await store.each(round, async ([index, update]) => {
     outcomes[index] = written.has(index)
-      ? await writeRest(store, update, states.get(index), { noted, events })
+      ? await writeRest(store, update, states.get(index), { noted, answers, events })
       : await stale(store, update.serviceId);
   });
-  await together(store, [() => putHeartbeats(store, noted), () => addAlertEvents(store, events)]);
+  await together(store, [
+    () => putHeartbeats(store, noted),
+    () => answerAllInInbox(store, answers),
+    () => addAlertEvents(store, events),
+  ]);
 }
 
 /** The heartbeat summaries of services by index in the input, without those of updates that must not be written. */
@@ -123,13 +129,14 @@ async function readStates(
   );
   // An answered entry is not written again, since its monitor may have ended before it received the response to its
   // commit.
-  const areOpen = await store.each(beats, async ({ inboxId }) =>
-    inboxId === undefined ? true : await isOpenInInbox(store, inboxId),
+  const open = await areOpenInInbox(
+    store,
+    beats.flatMap(({ inboxId }) => inboxId ?? []),
   );
   const found = new Map<number, HeartbeatState>();
-  for (const [place, { index }] of beats.entries()) {
+  for (const [place, { index, inboxId }] of beats.entries()) {
     const state = states[place];
-    if (state !== undefined && areOpen[place] === true) found.set(index, state);
+    if (state !== undefined && (inboxId === undefined || open.has(inboxId))) found.set(index, state);
   }
   return found;
 }
@@ -137,6 +144,7 @@ async function readStates(
 /** What the updates of a round add, to be written together. */
 interface RoundRows {
   readonly noted: NotedHeartbeat[];
+  readonly answers: { readonly id: number; readonly answer: InboxAnswer }[];
   readonly events: NewAlertEvent[];
 }
 
@@ -145,7 +153,7 @@ async function writeRest(
   store: RegistryStore,
   update: StatusUpdate,
   state: HeartbeatState | undefined,
-  { noted, events }: RoundRows,
+  { noted, answers, events }: RoundRows,
 ): Promise<CommitOutcome> {
   const { serviceId, current, transition, incident, heartbeat, recordedAt } = update;
   if (transition !== null) events.push(eventOfTransition(transition, current, update.lastGoodAt ?? null));
@@ -157,7 +165,10 @@ async function writeRest(
   noted.push(one);
   const { runMs } = one;
   if (inboxId !== undefined)
-    await answerInInbox(store, inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
+    answers.push({
+      id: inboxId,
+      answer: { kind: 'written', serviceId, current, responseTimeMs, runMs },
+    });
   return { kind: 'committed', transition: written, runMs };
 }
 
