@@ -181,7 +181,9 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
   const { store } = createSqliteStore(() => opened, { monotonic: () => 0, busyTimeoutMs: () => 0 });
   database.exec(`BEGIN;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
-      INSERT INTO services SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', NULL, 1, 0, '{}', NULL, 1, 0, 0, 1, NULL, NULL FROM n;
+      INSERT INTO services (id, slug, dashed, name, domain, category, origin, verified, paused, check_definition, revision, removed,
+        public_dependencies, ever_verified)
+      SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', 1, 0, '{}', 1, 0, 0, 1 FROM n;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, iif(i % 500 = 0, 'vendor', 'own'), 'It is down',
         'no answer for a while', iif(i % 250 = 0, 'maintenance', 'major'),
