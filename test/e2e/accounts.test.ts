@@ -1,9 +1,11 @@
 /** Members and accounts that another process changes while the program runs. */
+import { createServer } from 'node:http';
 import t from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { listenOn } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
 
 t.setTimeout(300_000);
@@ -21,7 +23,18 @@ async function firstEvent(siteUrl: string): Promise<string> {
 }
 
 t.test('the running program follows what other processes do to members and accounts', async (t) => {
-  const installation = await install([]);
+  const requests = { '/nas': 0, '/other': 0 };
+  const server = createServer(({ url = '' }, response) => {
+    if (url === '/nas' || url === '/other') requests[url]++;
+    response.end();
+  });
+  const nas = await listenOn(server);
+  t.teardown(nas.close);
+  const url = `http://127.0.0.1:${nas.port}`;
+  const installation = await install([{ slug: 'other', check: { url: `${url}/other` } }], {
+    checks: { trustedPrivate: ['loopback'] },
+    accounts: { trusted: ['nobody'] },
+  });
   t.teardown(() => installation.remove());
   const program = await installation.start();
   t.teardown(() => program.killHard());
@@ -78,5 +91,22 @@ t.test('the running program follows what other processes do to members and accou
   t.match(await see(ada, '/dashboard/services/shop-example-com'), { status: 200 });
   await program.until('/api/v1/status/shop-example-com', ({ status }: { status: string }) => status === 'up');
   t.equal(await firstEvent(siteUrl), before, 'positions of the feed stay');
+
+  const add = () =>
+    installation.runHere(
+      ...['services', 'add', '127.0.0.1', '--account', 'acme', '--kind', 'http', '--visibility', 'public'],
+      ...['--setting', 'plain=true', '--setting', `port=${nas.port}`, '--setting', 'path=/nas'],
+    );
+  t.match(await add(), { status: 1, stderr: /must not be an IP address/ });
+  t.match(await installation.runHere('accounts', 'trust', 'acme'), { status: 0, stderr: /is trusted/ });
+  t.match(await add(), { status: 0 });
+  t.match((await see(ada)).text, /acme, [^<]*, trusted by the operator</);
+  type Nas = { readonly status: string; readonly self_reported?: boolean };
+  await program.until('/api/v1/status/127-0-0-1', ({ status }: Nas) => status === 'up');
+  t.match(await installation.runHere('accounts', 'trust', 'acme', '--off'), { status: 0 });
+  await program.until('/api/v1/status/127-0-0-1', (one: Nas) => one.self_reported === true);
+  const [asked, others] = [requests['/nas'], requests['/other']];
+  while (requests['/other'] < others + 4) await new Promise((resolve) => setTimeout(resolve, 100));
+  t.ok(requests['/nas'] <= asked + 1, 'no check after the one that may have been under way');
   t.equal(await program.stop(), 0);
 });
