@@ -241,9 +241,12 @@ t.test('every page', async (t) => {
       locale: process.env.LANG_OF_PAGES ?? 'en',
     });
     for (const path of paths) {
+      // A language that was chosen is a cookie, in place of which the browser would not send that of the session.
+      await page.context().clearCookies();
       await page.setViewportSize(WIDE);
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(world.origin + path);
+      if (path === '/dashboard') t.equal(await page.locator('nav.tabs').count(), 1, 'signed in');
       await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
       t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);
       t.same(await headingJumps(page), [], `${path}: no heading is left out`);
