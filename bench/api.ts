@@ -134,7 +134,7 @@ async function measurePages(): Promise<BenchRow[]> {
     directory.load(makeServices(count));
     const status = { ...createMemoryStatusStore({ log: silentLog }), get: checkedJustNow };
     const bytes = createServiceJson({
-      status,
+      ...{ directory: directory.shown, status },
       intervalMs: 300_000,
       now: () => systemClock.now(),
       listenedAt: () => systemClock.now(),

@@ -54,6 +54,14 @@ export const SERVICE_MEMBERS = {
   self_reported: Type.Boolean({
     description: 'Registered by an owner who has not shown control of the domain.',
   }),
+  because: Type.Optional(
+    namedObject('Cause', {
+      name: Type.String(),
+      slug: Type.String({
+        description: 'A service without which this one cannot be reached, and that is down.',
+      }),
+    }),
+  ),
 };
 
 /** A service of the list (contract 2.1). */
@@ -119,11 +127,12 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
   ),
 });
 
-/** A service for the list. */
+/** A service for the list. `because`: the service that is the cause of its outage; null: none is known. */
 export function viewService(
   service: Service,
   current: CurrentStatus,
   stale: boolean,
+  because: Service | null = null,
 ): Static<typeof ServiceSchema> {
   const { latest } = current;
   return {
@@ -137,6 +146,7 @@ export function viewService(
     stale,
     since: formatTimeOrNull(current.since),
     self_reported: !service.verified,
+    ...(because === null ? {} : { because: viewServiceName(because) }),
   };
 }
 

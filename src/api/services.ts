@@ -16,6 +16,7 @@ import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from 
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { causeOfDown } from '../view/cause-of-down.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { placeTypes, SERVICE_SORTS, type ServicePlace, type ServiceSort } from '../view/service-order.ts';
 import type { ServiceSearch, ServiceWindow } from '../view/service-search.ts';
@@ -137,6 +138,7 @@ export interface ServiceMoment {
 
 interface Kept extends ServiceMoment {
   readonly service: Service;
+  readonly because: Service | null;
   readonly item: string;
   status: { readonly body: string; readonly etag: string } | null;
   /** The vendor status in `status`. */
@@ -149,11 +151,12 @@ const MAX_CACHED_SERVICES = 50_000;
 /** Sources of the JSON. */
 export type ServiceJsonSources = Pick<
   SiteSources,
-  'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'
+  'directory' | 'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'
 >;
 
 /** Creates an empty cache over the status store. */
-export function createServiceJson({ status, intervalMs, now, listenedAt, vendorOf }: ServiceJsonSources) {
+export function createServiceJson(sources: ServiceJsonSources) {
+  const { status, intervalMs, now, listenedAt, vendorOf } = sources;
   const kept = new BoundedMap<number, Kept>(MAX_CACHED_SERVICES);
   /** The status that is kept, if the store has no other one: its head says so, and costs less to read. */
   const unchangedOf = (known: Kept | undefined): CurrentStatus | null => {
@@ -166,15 +169,17 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
     const known = kept.get(service.id);
     const current = unchangedOf(known) ?? status.get(service.id) ?? unknownStatus(service.id);
     const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
+    const because = causeOfDown(sources, service, current);
     if (
       known !== undefined &&
       isSameObservation(known.current, current) &&
       known.service === service &&
-      known.stale === stale
+      known.stale === stale &&
+      known.because === because
     )
       return known;
-    const item = JSON.stringify(viewService(service, current, stale));
-    const fresh: Kept = { service, current, stale, item, status: null, vendor: null };
+    const item = JSON.stringify(viewService(service, current, stale, because));
+    const fresh: Kept = { service, current, stale, because, item, status: null, vendor: null };
     kept.set(service.id, fresh);
     return fresh;
   };

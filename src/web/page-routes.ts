@@ -8,6 +8,7 @@ import type { HttpError } from '../http/problem.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import { nameOfCause } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
@@ -103,6 +104,7 @@ export function pageRoutes(sources: PageSources) {
     accountsOf: sources.finder.accountsOf,
     isOnline: () => sources.readiness().prober.online,
     homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
+    causeOf: (...known) => nameOfCause({ ...sources, now: () => sources.clock.now() }, ...known),
     monitorUpdate: (language) => monitorUpdate(news, renderPart, language),
   });
   const routes = [

@@ -5,6 +5,7 @@ import { createServiceJson, ServicesSchema } from '../../src/api/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 
@@ -115,6 +116,26 @@ t.test('it refuses what is not a parameter, names it and lists what is allowed',
   t.strictSame(at((await world.get('/api/v1/services?category=games')).json, 'allowed'), [...CATEGORIES]);
 });
 
+t.test('a service that is down says because of which one, to those who may know of it', async (t) => {
+  const router = service(1, 'router');
+  const nas = service(2, 'nas', { dependsOn: ['router'] });
+  const camera = service(3, 'camera', { dependsOn: ['nas'] });
+  const world = await startApi({ services: [router, nas, camera] });
+  t.teardown(world.close);
+  const down = (id: number) => current(id, check(NOW, { status: 'down' }));
+  const causes = async () =>
+    listAt((await world.get('/api/v1/services')).json, 'services').map((one) => at(one, 'because', 'slug'));
+  await world.status.put([down(1), down(2), down(3)]);
+  t.strictSame(await causes(), ['router', 'router', undefined]);
+  t.match((await world.get('/api/v1/status/camera')).json, {
+    status: 'down',
+    because: { name: 'ROUTER', slug: 'router' },
+  });
+  const up = current(1, check(NOW + 1));
+  await world.status.put([{ ...up, seq: 2 }]);
+  t.strictSame(await causes(), ['nas', undefined, undefined], 'it is known of the present');
+});
+
 t.test(
   'the JSON of a service is made once for each observation, whichever object the store gives',
   async (t) => {
@@ -122,6 +143,7 @@ t.test(
     let reads = 0;
     let observed = current(1, check(NOW));
     const json = createServiceJson({
+      directory: createServiceDirectory().shown,
       status: {
         ...createMemoryStatusStore({ log: silentLog }),
         get: () => ({
@@ -154,6 +176,7 @@ t.test('of a service that nothing new is known of only the head of the status is
   const one = service(1, 'a');
   let reads = 0;
   const json = createServiceJson({
+    directory: createServiceDirectory().shown,
     status: {
       ...store,
       get(serviceId) {

@@ -30,6 +30,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     clock,
     isOnline: () => true,
     homeUpdate: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
+    causeOf: () => null,
     monitorUpdate: ({ code }) => make(`monitor ${code}`),
   });
   const server = createServer(async (request, response) => {
@@ -90,6 +91,7 @@ t.test(
       clock,
       isOnline: () => true,
       homeUpdate: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
+      causeOf: () => null,
       monitorUpdate: () => ({ html: {} }),
     });
     const heard = Array.from({ length: STREAMS }, () => ({ turns: [] as number[], text: '' }));

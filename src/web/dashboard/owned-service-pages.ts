@@ -16,6 +16,7 @@ import type { Trial } from '../../resources/services/new-service.ts';
 import { serviceChanges } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
+import { nameOfCause } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
@@ -125,7 +126,13 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
 
 /** Creates the function that shows a service with what was entered in a refused form. */
 function createPage(show: ShowPage, sources: DashboardSources) {
-  const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
+  const { registry, directory, status, samples, beginHistory, proofs, siteUrl, bounds, clock } = sources;
+  const times = {
+    intervalMs: bounds.usual.intervalMs,
+    listenedAt: () => clock.now(),
+    now: () => clock.now(),
+  };
+  const causes = { directory, status, ...times, isMember: true } as const;
   const readPast = createServicePast(sources);
   return async (
     service: Service,
@@ -167,7 +174,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
         word: texts.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],
-        verdict: describeVerdict(current, session.language),
+        verdict: describeVerdict(current, session.language, nameOfCause(causes, service, current)),
         proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
         isOutOfReach: !service.verified && !needsProof,
         hasAddress: secret !== null || service.check.addressHash !== undefined,

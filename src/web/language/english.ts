@@ -230,6 +230,7 @@ export const english = {
       down: (name: string) => `${name} is down`,
     },
     noHeartbeat: 'no heartbeat arrived',
+    because: (name: string) => `not reachable, because of ${name}`,
     failure: shared.failure,
     symptom: shared.symptom,
     reason: shared.reason,

@@ -230,6 +230,7 @@ export const german: Texts = {
       down: (name) => `${name} ist gestört`,
     },
     noHeartbeat: 'es kam kein Lebenszeichen',
+    because: (name) => `nicht erreichbar wegen ${name}`,
     failure: shared.failure,
     symptom: shared.symptom,
     reason: shared.reason,

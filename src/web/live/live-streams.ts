@@ -12,7 +12,8 @@ import type { ServerResponse } from 'node:http';
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
-import { unknownStatus } from '../../domain/status/current.ts';
+import type { Service } from '../../domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import {
   createOpenStreams,
   MAX_WRITES_PER_TURN,
@@ -42,6 +43,8 @@ export interface LiveSources {
   readonly isOnline: () => boolean;
   /** The update of the home page: its lists, and the status of these services; null: of all services. */
   readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
+  /** The name of the service because of which another one is down; null: there is none. */
+  readonly causeOf: (service: Service, current: CurrentStatus) => string | null;
   /** The state of the monitor, for every page. */
   readonly monitorUpdate: (language: Language) => LiveUpdate;
 }
@@ -84,6 +87,7 @@ export class LiveStreams {
   readonly #clock: Clock;
   readonly #isOnline: () => boolean;
   readonly #homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
+  readonly #causeOf: LiveSources['causeOf'];
   readonly #monitorUpdate: (language: Language) => LiveUpdate;
   readonly #streams = new Set<Stream>();
   readonly #homes = new Set<Stream>();
@@ -110,6 +114,7 @@ export class LiveStreams {
     this.#clock = clock;
     this.#isOnline = sources.isOnline;
     this.#homeUpdate = sources.homeUpdate;
+    this.#causeOf = sources.causeOf;
     this.#monitorUpdate = sources.monitorUpdate;
     this.#unwatch = changes.watch(({ serviceId }, isChanged) => {
       if (this.#watchers.has(serviceId)) {
@@ -163,7 +168,8 @@ export class LiveStreams {
     const service = shown.byId(serviceId);
     if (service === null) return [];
     const current = this.#status.get(serviceId) ?? unknownStatus(serviceId);
-    return [serviceUpdate(this.#directory.pageName(service), current, language, this.#clock.now())];
+    const [page, because] = [this.#directory.pageName(service), this.#causeOf(service, current)];
+    return [serviceUpdate(page, current, language, this.#clock.now(), because)];
   }
 
   #beginningOf(content: string, { language }: Stream, make: () => LiveUpdate): string {

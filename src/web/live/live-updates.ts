@@ -35,13 +35,14 @@ export function serviceUpdate(
   current: CurrentStatus,
   language: Language,
   now: number,
+  because: string | null = null,
 ): LiveUpdate {
   const { status, latest } = current;
   const { texts, formats } = language;
   const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
   const html: Record<string, string> = {
     [`pill:${page}`]: pillMarkup(status, texts.status[status]),
-    [`said:${page}`]: markup(describeVerdict(current, language)),
+    [`said:${page}`]: markup(describeVerdict(current, language, because)),
   };
   if (latest === null) return { html, statuses: { [status]: [page] } };
   html[`checked:${page}`] = markup([age(latest.checkedAt)]);

@@ -5,14 +5,18 @@ import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
-/** Since when and why, without the name of the service: `has been down since ...: it is returning errors (HTTP 503).` */
-export function describeVerdict(current: CurrentStatus, language: Language): Phrase {
+/** Since when and why, with the name of the service that is the cause of an outage if one is, and without the name of the service: `has been down since ...: it is returning errors (HTTP 503).` */
+export function describeVerdict(
+  current: CurrentStatus,
+  language: Language,
+  because: string | null = null,
+): Phrase {
   const { status, since, latest } = current;
   const { service } = language.texts;
   if (status === 'unknown' || since === null || latest === null) return [service.notChecked];
   const lasted = lasting(since);
   if (status === 'up') return service.up(time(since), lasted);
-  const why = explainStatus(current, language);
+  const why = because === null ? explainStatus(current, language) : service.because(because);
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
 }
 

@@ -51,6 +51,8 @@ export interface ServiceKnowledge extends VendorKnowledge {
   readonly intervalMs: number;
   /** Regions that the service names for its checks in which no node makes checks, by name. */
   readonly withoutNode: readonly string[];
+  /** The name of the service because of which it is down; null: there is none. */
+  readonly because: string | null;
   /** When the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
@@ -93,7 +95,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
       current,
       language,
     ),
-    verdict: describeVerdict(current, language),
+    verdict: describeVerdict(current, language, known.because),
     checked:
       latest === null
         ? null

@@ -35,6 +35,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   vendor: null,
   intervalMs: 300_000,
   withoutNode: [],
+  because: null,
   staleSince: null,
   siteUrl: 'https://upbeat.test',
   now: NOW,
