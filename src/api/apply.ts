@@ -8,7 +8,8 @@ import {
 import { ApplyDocumentSchema, LISTS } from '../apply/apply-lists.ts';
 import { AppliedMaintenanceSchema } from '../apply/apply-maintenances.ts';
 import { CONTENT_TYPES, type Plan } from '../apply/apply-plan.ts';
-import { domainIn, type PublicServices } from '../apply/present-content.ts';
+import { domainIn } from '../apply/place-services.ts';
+import type { PublicServices } from '../apply/present-content.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';

@@ -112,6 +112,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     const log = readLog(start.bytes, start.isWhole) ?? cutLog(asides.get('msg') ?? '');
     const body = JSON.stringify({
       domain: service.domain,
+      service_id: service.id,
       ...(status === null ? {} : { status }),
       ...(run === undefined ? {} : { run }),
       ...(kind === 'fail' && signal.exitCode !== null ? { exit_code: signal.exitCode } : {}),

@@ -137,6 +137,8 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   foreign_domain: 'forbidden_domain',
   catalogue_domain: 'forbidden_domain',
   account_limit: 'domain_limit',
+  // The service of a heartbeat address was removed meanwhile.
+  not_found: 'address_not_found',
 };
 
 /** Sources of the endpoints. */

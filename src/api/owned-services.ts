@@ -140,7 +140,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       tag: 'Services',
       summary: 'Create a service',
       description:
-        'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once.',
+        'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once. A domain of which the account has a service gets another one where the document has a `slug`, or a `check` that none of them has; it is verified as they are.',
       body: { schema: DefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
       answers: {
         201: {
@@ -151,7 +151,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       },
       problems: {
         403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
-        409: 'The account has the domain already, or too many services of owners lead to its address (conflict).',
+        409: 'The account has the domain already and the document has neither a slug nor another check, the slug is taken (`errors` says which one is free), or too many services of owners lead to its address (conflict).',
       },
       async change(made, { key, body }) {
         const document = parseJson(body);
@@ -175,7 +175,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       tag: 'Services',
       summary: 'Change a service',
       description:
-        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. The domain cannot be changed.',
+        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. Domain and slug cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
       body: patchBody(
         'ServicePatch',
@@ -203,7 +203,8 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       id: 'removeService',
       tag: 'Services',
       summary: 'Delete a service',
-      description: 'Its history stays, for the case that the account adds its domain again.',
+      description:
+        'Its history stays, in case the account adds its domain again. If it was the first service of its domain, the oldest of the others becomes that.',
       parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It is removed.' } },
       problems: { ...GONE, ...STALE },
@@ -226,7 +227,7 @@ function verifyRoute(sources: OwnedServiceSources): Route {
     tag: 'Services',
     summary: 'Verify the domain of a service',
     description:
-      'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
+      'Looks for the TXT record and the file, and verifies the domain if one of them has the word: every service of the account there, and those that it adds. The slug of the first one is then the domain with dashes, unless it was given another one, or another service has that. Repeating it changes nothing.',
     parameters: [OWN_SLUG],
     answers: {
       200: {

@@ -22,6 +22,7 @@ import type {
   WantedMaintenance,
   WantedPage,
   WantedRule,
+  WantedService,
 } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
@@ -29,9 +30,9 @@ import { type ListedNames, readWantedChannel, readWantedRule, wantedRuleItem } f
 import type { ApplyLists, ListName } from './apply-lists.ts';
 import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
+import { placeServices } from './place-services.ts';
 import {
   channelItem,
-  domainIn,
   type PresentContent,
   type PresentSources,
   pageItem,
@@ -62,13 +63,13 @@ export interface WantedContent {
 
 /** A service with its credentials, those that are stored already apart from the others. */
 interface WantedRegistration {
-  readonly service: Registration;
+  readonly service: Registration & Pick<WantedService, 'key'>;
   readonly credentials: ComparedCheck;
 }
 
 /**
  * Reads what a document lists. `prune`: services that are not listed will be removed. Refused as
- * `readServiceDocument` and `readPageDocument`, and with `listed_twice` and `catalogue_owns`; the fields are paths
+ * `readServiceDocument` and `readPageDocument`, and with `listed_twice`, `domain_fixed` and `catalogue_owns`; the fields are paths
  * such as `services.3.check.settings.port`.
  */
 export async function readWanted(
@@ -85,22 +86,33 @@ export async function readWanted(
   const slugs = new Set([...present.service.values()].map(({ slug }) => slug));
   /** Whether something that the account has and the document does not list stays. */
   const staysBeside = (list: ListName) => !prune || lists[list] === undefined;
+  const places = placeServices(lists.services ?? [], present.service);
   const service = readList(
     'services',
     lists.services,
-    (one) => {
-      const before = present.service.get(domainIn(one))?.check;
-      const reading = readServiceDocument(one, allowed, limits, { before });
-      if (!reading.ok || role !== 'operator' || before !== undefined || allowed.anyHost) return reading;
-      return refuseListed(reading, publicServices?.domains ?? new Set());
+    (one, index) => {
+      const { key, before, slug } = places[index] ?? { key: '', before: null };
+      const known = { before: before?.check, slug: before?.slug };
+      const reading = readServiceDocument(one, allowed, limits, known);
+      if (!reading.ok) return reading;
+      if (before !== null && before.domain !== reading.value.domain)
+        return refuse({ code: 'domain_fixed' }, 'domain');
+      const judged =
+        role !== 'operator' || before !== null || allowed.anyHost
+          ? reading
+          : refuseListed(reading, publicServices?.domains ?? new Set());
+      if (!judged.ok) return judged;
+      const { slug: _, ...read } = judged.value;
+      return accept({ ...read, key, ...namesOf(before, slug) });
     },
-    ({ domain }) => domain,
+    ({ key }) => key,
   );
   const slugOf = (name: string) =>
     present.service.get(name)?.slug ?? (slugs.has(name) ? name : (publicServices?.find(name)?.slug ?? name));
+  const added = [...service.found.values()].flatMap(({ key, slug = key }) => [key, slug]);
   const own = new Map<string, Service | null>([
-    ...[...service.found.keys()].map((domain) => [domain, null] as const),
-    ...[...present.service].filter(([domain]) => staysBeside('services') || service.found.has(domain)),
+    ...added.map((name) => [name, null] as const),
+    ...[...present.service].filter(([key]) => staysBeside('services') || service.found.has(key)),
   ]);
   const find = listedFinder(accountId, own, (name) => publicServices?.find(name) ?? null);
   const page = readList(
@@ -153,21 +165,22 @@ export async function readWanted(
   );
   const compared = await compareSecrets(
     registry,
-    registrations,
-    (domain) => present.service.get(domain)?.check,
+    registrations.map((one) => ({ ...one, before: present.service.get(one.key)?.check })),
   );
   const wanted = registrations.map((one, index) => {
     const { fresh = {}, kept = {} } = compared[index] ?? {};
     return { service: one, credentials: { fresh, kept: { ...one.check.sealed, ...kept } } };
   });
   return accept({
-    service: new Map(wanted.map((one) => [one.service.domain, one])),
+    service: new Map(wanted.map((one) => [one.service.key, one])),
     page: sealed.found,
     channel: channel.found,
     rule: rule.found,
     maintenance: maintenance.found,
     items: [
-      ...wanted.map(({ service: one, credentials }) => serviceItem(one, credentials.kept, credentials.fresh)),
+      ...wanted.map(({ service: one, credentials }) =>
+        serviceItem(one.key, one, credentials.kept, credentials.fresh),
+      ),
       ...[...sealed.found.values()].map((one) => pageItem(pageDocumentOf(one, {}, find.nameOf), one)),
       ...[...channel.found.values()].map((one) =>
         channelItem(kinds, one, present.channel.get(one.name) ?? null),
@@ -177,6 +190,12 @@ export async function readWanted(
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
+}
+
+/** The slug of a service as it is, or of a new one. */
+function namesOf(before: Service | null, slug: string | undefined): Pick<Registration, 'slug' | 'isFurther'> {
+  if (before === null) return slug === undefined ? {} : { slug };
+  return { slug: before.slug, ...(before.isFurther === true ? { isFurther: true } : {}) };
 }
 
 /** Reads a page of a document, in which null stands for a password that stays. Refused as {@link readPageDocument}. */
@@ -213,7 +232,7 @@ async function sealPages(
 function readList<T, Member = unknown>(
   list: ListName,
   members: readonly Member[] = [],
-  read: (one: Member) => Outcome<T>,
+  read: (one: Member, index: number) => Outcome<T>,
   keyOf: (value: T) => string,
 ) {
   const refusals: FieldRefusal[] = [];
@@ -221,7 +240,7 @@ function readList<T, Member = unknown>(
   const paths = new Map<string, string>();
   for (const [index, one] of members.entries()) {
     const path = `${list}.${index}`;
-    const reading = read(one);
+    const reading = read(one, index);
     if (!reading.ok) {
       for (const { field, refusal } of reading.refusals)
         refusals.push({ field: field === null ? path : `${path}.${field}`, refusal });

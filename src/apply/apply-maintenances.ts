@@ -4,6 +4,7 @@ import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
+import { nameOnPage } from '../resources/kit/listed-services.ts';
 import type { Subjects } from '../resources/kit/post-subjects.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
 import {
@@ -31,7 +32,7 @@ export const AppliedMaintenanceSchema = Type.Object(
     services: Type.Optional(
       Type.Array(Type.String({ maxLength: 300 }), {
         maxItems: 100,
-        description: 'Domains of services of the account.',
+        description: 'Domains or slugs of services of the account.',
       }),
     ),
   },
@@ -61,7 +62,7 @@ function createKeys(): (title: string) => string {
 
 /** What maintenance of a document may be about. */
 export interface MaintenanceSubjects {
-  /** Services of the account by domain; null: the document adds it. */
+  /** Services of the account by their keys; null: the document adds it. */
   readonly services: ReadonlyMap<string, Service | null>;
   /** Slugs of its status pages. */
   readonly pages: readonly string[];
@@ -75,11 +76,11 @@ export async function readWantedMaintenances(
   now: number,
 ): Promise<Outcome<WantedMaintenance>[]> {
   // What is not stored yet has a negative number here.
-  const domains = [...services.keys()];
+  const keys = [...services.keys()];
   const subjects: Subjects = {
-    services: domains.map((domain, at) => {
-      const service = services.get(domain) ?? null;
-      return { id: service?.id ?? -1 - at, slug: service?.slug ?? domain, domain };
+    services: keys.map((key, at) => {
+      const service = services.get(key) ?? null;
+      return { id: service?.id ?? -1 - at, slug: service?.slug ?? key, domain: key };
     }),
     pages: pages.map((slug, id) => ({ id, slug })),
   };
@@ -101,7 +102,7 @@ export async function readWantedMaintenances(
         ...post,
         key,
         id: present.get(key)?.id ?? null,
-        services: ids.map((id) => (id < 0 ? (domains[-1 - id] ?? '') : id)),
+        services: ids.map((id) => (id < 0 ? (keys[-1 - id] ?? '') : id)),
         pages: numbers.flatMap((number) => pages[number] ?? []),
       }),
     );
@@ -113,12 +114,13 @@ export async function readWantedMaintenances(
 export function appliedMaintenanceOf(post: OwnerMaintenance, subjects: Subjects): AppliedMaintenance | null {
   const document = maintenanceDocumentOf({ ...post, services: [], pages: [] }, subjects);
   const { starts_at: start = '' } = document;
-  const domains = post.services.flatMap(
-    (id) => subjects.services.find((service) => service.id === id)?.domain ?? [],
-  );
+  const names = post.services.flatMap((id) => {
+    const service = subjects.services.find((one) => one.id === id);
+    return service === undefined ? [] : nameOnPage({ ...service, origin: 'owner' });
+  });
   const slugs = post.pages.flatMap((id) => subjects.pages.find((page) => page.id === id)?.slug ?? []);
-  if (domains.length + slugs.length === 0) return null;
-  return { ...document, starts_at: start, ...namesOf(domains, slugs) };
+  if (names.length + slugs.length === 0) return null;
+  return { ...document, starts_at: start, ...namesOf(names, slugs) };
 }
 
 /** A stored maintenance as a plan compares it. */
@@ -133,21 +135,23 @@ export function wantedMaintenanceItem(
   present: ReadonlyMap<string, Service>,
 ): ContentItem {
   const none = { services: [], pages: [] };
-  const domains = services.flatMap((one) =>
-    typeof one === 'string' ? one : ([...present.values()].find(({ id }) => id === one)?.domain ?? []),
-  );
+  const names = services.flatMap((one) => {
+    if (typeof one === 'string') return one;
+    const service = [...present.values()].find(({ id }) => id === one);
+    return service === undefined ? [] : nameOnPage(service);
+  });
   const { title: _, ...document } = maintenanceDocumentOf({ ...post, ...none }, none);
   return {
     type: 'maintenance',
     key,
-    document: { ...document, ...namesOf(domains, pages) },
+    document: { ...document, ...namesOf(names, pages) },
     secrets: {},
   };
 }
 
-function namesOf(domains: readonly string[], slugs: readonly string[]) {
+function namesOf(services: readonly string[], slugs: readonly string[]) {
   return {
-    ...(domains.length === 0 ? {} : { services: domains.toSorted() }),
+    ...(services.length === 0 ? {} : { services: services.toSorted() }),
     ...(slugs.length === 0 ? {} : { pages: slugs.toSorted() }),
   };
 }

@@ -16,7 +16,7 @@ export type ContentType = (typeof CONTENT_TYPES)[number];
 /** A service, a status page, a channel, a rule or a maintenance, as it is or as it is wanted. */
 export interface ContentItem {
   readonly type: ContentType;
-  /** The domain of a service, the slug of a page, the name of a channel or rule, or the title of a maintenance. */
+  /** The domain of the first service of a host or the slug of another one, the slug of a page, the name of a channel or rule, or the title of a maintenance. */
   readonly key: string;
   readonly document: object;
   /** Secrets by their paths; plans compare them and never show them. */

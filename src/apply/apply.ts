@@ -84,6 +84,11 @@ export async function applyDocument(
   const steps = splitPlan(plan, wanted, present, context.siteUrl, options);
   await options.onPlan?.(plan);
   const refused = await makeChanges(context, principal, steps, wanted, options);
+  // The addresses of added services are stored, since there was no service to store them for before.
+  if (refused === null && !options.dryRun) {
+    const added = { ...plan, changes: plan.changes.filter(({ action }) => action === 'create') };
+    await claimPlaces(context, principal, added, wanted, present);
+  }
   if (refused === null) return { ok: true, value: plan };
   // Another run may have made the same changes in the meantime.
   const isOvertaken = refused.refusals.every(({ refusal }) => refusal.code.endsWith('_stale'));
@@ -109,7 +114,10 @@ async function planDocument(
   return accept({ plan, wanted: wanted.value, present });
 }
 
-/** Permits checks of services that a member gives another kind or address, as `changeService` does; null: all are permitted. */
+/**
+ * Permits checks of services that a member gives another kind or address, as `changeService` does, and of those that are added
+ * beside a verified one; null: all are permitted.
+ */
 async function claimPlaces(
   context: ApplyContext,
   { role, accountId }: AccountPrincipal,
@@ -121,9 +129,12 @@ async function claimPlaces(
   const isFree = role === 'operator' || (await context.destinations(accountId)).anyHost;
   const moved = isFree ? [] : changes.filter(({ type }) => type === 'service');
   for (const { key } of moved) {
-    const [before, after] = [present.service.get(key)?.check, wanted.get(key)?.service.check];
-    if (before === undefined || after === undefined || !hasMoved(before, after)) continue;
-    const place = await claimPlace(context, key, after);
+    const [before, after] = [present.service.get(key), wanted.get(key)?.service];
+    if (after === undefined) continue;
+    const isChecked = present.service.get(after.domain)?.verified === true;
+    if (before === undefined ? !isChecked : !hasMoved(before.check, after.check)) continue;
+    const { domain, slug = key } = before ?? after;
+    const place = await claimPlace(context, { domain, slug, check: after.check });
     if (place.ok) continue;
     for (const { refusal } of place.refusals) refusals.push({ field: pathOf('service', key), refusal });
   }
@@ -146,14 +157,13 @@ function splitPlan(
 ): Step[] {
   const isRemoval = ({ action }: PlannedChange) => action === 'remove';
   const services = changes.filter(({ type }) => type === 'service');
-  const isChild = ({ key }: PlannedChange) => (wanted.service.get(key)?.service.dependsOn ?? []).length > 0;
+  const hostOf = ({ key }: PlannedChange) => wanted.service.get(key)?.service.domain ?? key;
   const kept = services.filter((one) => !isRemoval(one));
-  // What others depend on is there before them, in whatever transaction they are.
-  const ordered = [
-    ...services.filter(isRemoval),
-    ...kept.filter((one) => !isChild(one)),
-    ...kept.filter(isChild),
-  ];
+  const isChild = ({ key }: PlannedChange) => (wanted.service.get(key)?.service.dependsOn ?? []).length > 0;
+  const hosts = new Set(kept.filter(isChild).map(hostOf));
+  const rank = (one: PlannedChange) => (hosts.has(hostOf(one)) ? 2 : 0) + (hostOf(one) === one.key ? 0 : 1);
+  // What others depend on is there before them, and the first service of a host before the others, in whatever transaction they are.
+  const ordered = [...services.filter(isRemoval), ...kept.toSorted((a, b) => rank(a) - rank(b))];
   const pages = changes.filter(({ type }) => type === 'page');
   const others = changes.filter(({ type }) => type !== 'service' && type !== 'page');
   const keysOf = (type: PlannedChange['type'], removed: boolean) =>
@@ -236,10 +246,10 @@ async function makeChanges(
   const made: PlannedChange[] = [];
   const total = steps.reduce((sum, { planned }) => sum + planned.length, 0);
   for (const [index, { changes, planned }] of steps.entries()) {
-    const open = changes.services.map(({ domain, check }) => ({
+    const open = changes.services.map(({ key, domain, check }) => ({
       domain,
       check,
-      secrets: wanted.get(domain)?.credentials.fresh,
+      secrets: wanted.get(key)?.credentials.fresh,
     }));
     const checks = await sealSettings(registry, open);
     const sealed = changes.services.map((one, index) => ({ ...one, check: checks[index] ?? one.check }));

@@ -1,5 +1,6 @@
 /** What an account has as a document of `apply`. */
 
+import type { Service } from '../domain/service.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import {
   type ChannelKinds,
@@ -8,7 +9,7 @@ import {
 } from '../resources/channels/channel-document.ts';
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
-import { serviceDocumentOf } from '../resources/services/service-document.ts';
+import { type ServiceDocument, serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import { type ApplyDocument, LISTS } from './apply-lists.ts';
 import { appliedMaintenanceOf } from './apply-maintenances.ts';
@@ -19,13 +20,13 @@ export interface ExportedAccount {
   readonly document: ApplyDocument;
   /** Credentials of checks, secrets of channels and passwords of pages, which are never shown. */
   readonly credentials: readonly MissingCredential[];
-  /** Domains of services with heartbeat addresses, whose secrets are not stored. */
+  /** Names of services with heartbeat addresses, whose secrets are not stored. */
   readonly addresses: readonly string[];
 }
 
 /** A credential of a check, a secret of a channel, or the password of a page. */
 export interface MissingCredential {
-  /** The domain of the service, the name of the channel, or the slug of the page. */
+  /** The name of the service (`nameOfService`), the name of the channel, or the slug of the page. */
   readonly of: string;
   readonly type: 'service' | 'channel' | 'page';
   readonly setting: string;
@@ -34,7 +35,7 @@ export interface MissingCredential {
 }
 
 /**
- * Exports an account. Services are in the order of their domains, pages in that of their slugs, channels and rules in that of their
+ * Exports an account. Services are in the order of their domains, the first one of each ahead, pages in that of their slugs, channels and rules in that of their
  * names,
  * and maintenances in the order in which they were made.
  */
@@ -47,7 +48,9 @@ export async function exportAccount(
   const everything = Object.fromEntries(LISTS.map((list) => [list, []]));
   const present = await readPresent({ registry, loadPublic, kinds }, accountId, everything);
   const { names } = present;
-  const [services, pages] = [inOrder(present.service), inOrder(present.page)];
+  const services = [...present.service.values()].sort(inOrderOfHosts);
+  const pages = inOrder(present.page);
+  const documents = services.map((service) => ({ service, document: serviceDocumentOf(service) }));
   const [channels, rules] = [inOrder(present.channel), inOrder(present.rule)];
   const maintenances = [...present.maintenance.values()].flatMap(
     (post) => appliedMaintenanceOf(post, { services, pages }) ?? [],
@@ -64,7 +67,7 @@ export async function exportAccount(
   );
   return {
     document: {
-      services: services.map(serviceDocumentOf),
+      services: documents.map(({ document }) => document),
       pages: await Promise.all(pageDocuments),
       ...(channels.length === 0
         ? {}
@@ -73,14 +76,15 @@ export async function exportAccount(
       ...(maintenances.length === 0 ? {} : { maintenances }),
     },
     credentials: [
-      ...services.flatMap(({ domain, check: { kind, sealed = {} } }) =>
-        Object.keys(sealed).map((setting) => ({
-          of: domain,
+      ...documents.flatMap(({ document, service: { check } }) => {
+        const { kind, sealed = {} } = check;
+        return Object.keys(sealed).map((setting) => ({
+          of: nameOfService(document),
           type: 'service' as const,
           setting,
           isList: kind !== 'heartbeat' && CHECK_KINDS[kind].settings.properties[setting]?.type === 'array',
-        })),
-      ),
+        }));
+      }),
       ...pages
         .filter(({ access }) => access === 'password')
         .map(({ slug }) => ({ of: slug, type: 'page' as const, setting: 'password', isList: false })),
@@ -90,8 +94,21 @@ export async function exportAccount(
           .map((setting) => ({ of: name, type: 'channel' as const, setting, isList: false })),
       ),
     ],
-    addresses: services.flatMap(({ domain, check }) => (check.addressHash === undefined ? [] : [domain])),
+    addresses: documents.flatMap(({ document, service: { check } }) =>
+      check.addressHash === undefined ? [] : [nameOfService(document)],
+    ),
   };
+}
+
+/** The name by which an export tells a service apart: its slug where it says one, else its domain. */
+export function nameOfService({ domain, slug = domain }: Pick<ServiceDocument, 'domain' | 'slug'>): string {
+  return slug;
+}
+
+function inOrderOfHosts(one: Service, other: Service): number {
+  const order = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+  const rank = ({ isFurther }: Service) => (isFurther === true ? 1 : 0);
+  return order(one.domain, other.domain) || rank(one) - rank(other) || order(one.slug, other.slug);
 }
 
 /** In the order of the keys. */

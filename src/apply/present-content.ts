@@ -10,7 +10,7 @@ import {
   channelDocumentOf,
   secretSettings,
 } from '../resources/channels/channel-document.ts';
-import { nameOnPage } from '../resources/kit/listed-services.ts';
+import { byNameOnPage, nameOnPage } from '../resources/kit/listed-services.ts';
 import { type PageDocument, pageDocumentOf } from '../resources/pages/page-document.ts';
 import { type NamesOfRules, type RuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
@@ -23,6 +23,7 @@ import type { PageStore } from '../store/ports/status-pages.ts';
 import type { ApplyLists } from './apply-lists.ts';
 import { keyMaintenances, maintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
+import { domainIn } from './place-services.ts';
 
 /** The public services. */
 export interface PublicServices {
@@ -44,12 +45,6 @@ export interface PresentSources {
   /** Called only for pages, rules and new services. */
   readonly loadPublic: () => Promise<PublicServices>;
   readonly kinds: ChannelKinds;
-}
-
-/** The domain of a service that was not validated; empty: it has none. */
-export function domainIn(one: unknown): string {
-  const { domain }: { readonly domain?: unknown } = Object(one);
-  return typeof domain === 'string' ? domain.toLowerCase() : '';
 }
 
 /** What an account has by the keys of plans; a type is empty where no list concerns it. */
@@ -76,7 +71,7 @@ export async function readPresent(
   const listed = new Set(CONTENT_TYPES.filter((type) => lists[`${type}s`] !== undefined));
   const read = async <T>(types: readonly ContentType[], of: (accountId: number) => Promise<T[]>) =>
     types.some((type) => listed.has(type)) ? await of(accountId) : [];
-  const service = keyed(await registry.servicesOf(accountId), ({ domain }) => domain);
+  const service = byNameOnPage(await registry.servicesOf(accountId));
   const page = keyed(await read(['page', 'rule', 'maintenance'], registry.pagesOf), ({ slug }) => slug);
   const channel = keyed(await read(['channel', 'rule'], registry.channelsOf), ({ name }) => name);
   const rule = keyed(await read(['rule'], registry.rulesOf), ({ name }) => name);
@@ -98,7 +93,7 @@ export async function readPresent(
   };
   const subjects = { services: [...service.values()], pages: [...page.values()] };
   const items = [
-    ...[...service.values()].map((one) => serviceItem(one, one.check.sealed)),
+    ...[...service].map(([key, one]) => serviceItem(key, one, one.check.sealed)),
     ...[...page.values()].map((one) => pageItem(pageDocumentOf(one, {}, names.service), one)),
     ...[...channel.values()].map((one) => channelItem(kinds, one, one)),
     ...[...rule.values()].map((one) => ruleItem(ruleDocumentOf(one, names))),
@@ -113,11 +108,17 @@ function keyed<K, T>(all: Iterable<T>, keyOf: (one: T) => K): ReadonlyMap<K, T> 
 
 /** `kept`: credentials that are stored; `fresh`: new ones. */
 export function serviceItem(
+  key: string,
   service: Parameters<typeof serviceDocumentOf>[0],
   kept: object = {},
   fresh: object = {},
 ): ContentItem {
-  const { domain: key, ...document } = serviceDocumentOf(service);
+  const { domain, slug, ...rest } = serviceDocumentOf(service);
+  const document = {
+    ...(domain === key ? {} : { domain }),
+    ...(slug === undefined || slug === key ? {} : { slug }),
+    ...rest,
+  };
   const secrets = [
     ...Object.keys(kept).map((name) => [`check.settings.${name}`, 'stored']),
     ...Object.keys(fresh).map((name) => [`check.settings.${name}`, 'new']),

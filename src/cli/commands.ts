@@ -154,7 +154,10 @@ function addServices(program: Command): void {
   const adding = addForAccount(services, 'add', 'register a service for an account', OWNER).argument(
     '<domain>',
   );
-  addCheckOptions(adding.addOption(kindOption().default('root'))).action(
+  adding
+    .option('--slug <slug>', 'its name in addresses, for another check of a domain that is registered')
+    .option('--name <name>', 'display name');
+  addCheckOptions(adding.addOption(kindOption())).action(
     act(async () => (await import('./service-commands.ts')).addService),
   );
   const setting = add(services, 'set', "change an account's service")

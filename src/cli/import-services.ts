@@ -3,15 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
-import type { Service } from '../domain/service.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/register-services.ts';
-import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
-import { listingOf } from './import/own-form.ts';
+import { differences, matchServices } from './import/match-services.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
@@ -66,37 +64,34 @@ async function registerAll(
   context: RegistrationContext,
 ): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { added: [], unchanged: [], skipped: [] };
-  const states = await registry.loadServices();
-  const known = new Map(
-    states.flatMap(({ service }) => (service.origin === 'owner' ? [[service.domain, service] as const] : [])),
+  const owned = (await registry.loadServices()).flatMap(({ service }) =>
+    service.origin === 'owner' ? [service] : [],
   );
+  const foreign = new Set(owned.filter((one) => one.accountId !== accountId).map(({ domain }) => domain));
+  const entries = [...new Map(services.map((one) => [JSON.stringify(one), one])).values()];
+  const own = owned.filter((one) => one.accountId === accountId);
+  const there = matchServices(entries, own);
   const fresh: ListedService[] = [];
-  const first = new Map<string, ListedService>();
-  for (const listed of services) {
+  for (const listed of entries) {
     const { domain, name } = listed;
-    const before = first.get(domain);
-    const there = known.get(domain);
     const skip = (reason: string) => outcome.skipped.push({ entry: name, reason });
-    if (before !== undefined) {
-      if (!isSame(before, listed))
-        skip(`domain "${domain}" is that of "${before.name}", which comes first; a domain is watched once`);
-      continue;
-    }
-    first.set(domain, listed);
-    if (there === undefined) fresh.push(listed);
-    else if (there.accountId !== accountId) skip(`domain "${domain}" is registered by another account`);
+    const known = there.get(listed);
+    if (foreign.has(domain)) skip(`domain "${domain}" is registered by another account`);
+    else if (known === undefined) fresh.push(listed);
     else {
-      const other = differences(there, listed);
-      if (other.length === 0) outcome.unchanged.push(there.slug);
+      const other = differences(known, listed);
+      if (other.length === 0) outcome.unchanged.push(known.slug);
       else skip(`it is registered already, with another ${other.join(', ')}; it stays as it is`);
     }
   }
   // What others depend on comes first, wherever it stands in the file.
-  fresh.sort((a, b) => Number(a.dependsOn.length > 0) - Number(b.dependsOn.length > 0));
+  const behind = new Set(fresh.flatMap(({ domain, dependsOn }) => (dependsOn.length > 0 ? [domain] : [])));
+  fresh.sort((a, b) => Number(behind.has(a.domain)) - Number(behind.has(b.domain)));
   const progress = startProgress(fresh.length, 'services', systemClock);
   for (let at = 0; at < fresh.length; at += BATCH) {
     const batch = fresh.slice(at, at + BATCH);
-    const outcomes = await registerServices(context, { role: 'operator', accountId }, batch.map(documentOf));
+    const principal = { role: 'operator', accountId } as const;
+    const outcomes = await registerServices(context, principal, batch.map(documentOf), 'always');
     for (const [index, registered] of outcomes.entries()) {
       if (registered.ok) outcome.added.push(registered.value);
       else
@@ -107,19 +102,6 @@ async function registerAll(
   }
   progress.end();
   return outcome;
-}
-
-function isSame(one: ListedService, other: ListedService): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** The columns in which an existing service differs from the list, by their names in an export. */
-function differences(service: Service, listed: ListedService): string[] {
-  const shown = documentOf({ ...listed, secrets: null });
-  const [there, wanted] = [listingOf(serviceDocumentOf(service)), listingOf(shown)];
-  return [...new Set([...Object.keys(there), ...Object.keys(wanted)])].filter(
-    (member) => JSON.stringify(there[member]) !== JSON.stringify(wanted[member]),
-  );
 }
 
 /** Fields that were not carried over, a line for each with the number of entries and one of them. */

@@ -99,8 +99,8 @@ export function whatToProbe(
   const name = domainText.trim().toLowerCase();
   const isMeant = ({ check }: ListedCheck) => kind === undefined || kind === check.kind;
   const entry =
-    listed.find((one) => one.domain === name && isMeant(one)) ??
-    listed.find((one) => one.slug === name && isMeant(one));
+    listed.find((one) => one.domain === name && one.isFurther !== true && isMeant(one)) ??
+    listed.find((one) => (one.domain === name || one.slug === name) && isMeant(one));
   if (entry !== undefined) {
     const { domain, check, origin = 'catalogue', accountId = null } = entry;
     return { domain, origin, check, ...(accountId === null ? {} : { accountId }) };
@@ -177,7 +177,7 @@ export function openProber({ checks, http, storage, secrets }: Config, concurren
 
 /** An entry of the catalogue, or a service of an owner. */
 type ListedCheck = Pick<NewService, 'slug' | 'domain' | 'check'> &
-  Partial<Pick<Service, 'origin' | 'accountId'>>;
+  Partial<Pick<Service, 'origin' | 'accountId' | 'isFurther'>>;
 
 /** A check to make. */
 type OneCheck = Pick<CheckTarget, 'domain' | 'origin'> &

@@ -88,9 +88,9 @@ async function loadAll(config: string) {
 /** Registers a service; prints its slug. */
 export async function addService(
   domainText: string,
-  options: CommonOptions & AccountChoice & ServiceOptions & { kind: CheckKind },
+  options: CommonOptions & AccountChoice & ServiceOptions,
 ): Promise<void> {
-  const { config, kind, json = false } = options;
+  const { config, kind = 'root', json = false } = options;
   const { patch, settings } = readServiceOptions(options, kind);
   const document = mergePatch({ domain: domainText }, patch);
   const { domain } = judge(document, settings);
@@ -275,7 +275,8 @@ export function documentOf(listed: ListedService): ServiceDocument {
     ...(graceMs === null ? {} : { graceMs }),
     ...(schedule === null ? {} : { schedule }),
   };
-  const document = { ...serviceDocumentOf({ ...plain, visibility, check, dependsOn }), ...texts };
+  const slug = plain.slug === undefined ? {} : { slug: plain.slug };
+  const document = { ...serviceDocumentOf({ ...plain, visibility, check, dependsOn }), ...slug, ...texts };
   if (secrets === null) return document;
   return { ...document, check: { ...document.check, settings: { ...settings, ...secrets } } };
 }

@@ -187,8 +187,19 @@ const REFUSALS = {
   /** `circle`: slugs from the service back to itself. */
   parent_circle: ({ circle }: { readonly circle: string }) =>
     `A service cannot depend on itself, directly or through others: ${circle}.`,
-  slug_taken: ({ slug }: OfSlug) => `The slug ${slug} is taken: it stands for another service.`,
-  domain_taken: ({ domain }: OfDomain) => `The domain ${domain} is registered already.`,
+  /** `free`: a similar one that is not taken. */
+  slug_taken: ({ slug, free }: OfSlug & { readonly free: string }) =>
+    `The slug ${slug} is taken: it stands for another service. ${free} is free.`,
+  slug_invalid: ({ slug }: OfSlug) =>
+    `${slug} is not a slug: it has lower-case letters, digits and dashes, and at most 300 characters.`,
+  slug_of_host: ({ slug, form }: OfSlug & { readonly form: string }) =>
+    `The slug ${slug} does not belong to the domain: it begins with ${form}-, such as ${form}-api.`,
+  slug_fixed: 'The slug of a service cannot be changed: add another service.',
+  /** `free`: the slug of another check of the domain; null: it is that of another account. */
+  domain_taken: ({ domain, free }: OfDomain & { readonly free: string | null }) =>
+    free === null
+      ? `The domain ${domain} is registered already.`
+      : `The domain ${domain} is registered already. Another check of it needs a slug, such as ${free}.`,
   foreign_domain: ({ domain }: OfDomain) =>
     `${domain} is registered by another account. If it is yours, verify the domain.`,
   /** `parent` is the domain of the catalogue's service `slug`. */

@@ -29,7 +29,7 @@ export function findMeantService(
   // Answers name services to whoever asks.
   if (exact !== null && isPublic(exact)) return { service: exact };
   const { services } = search.page({ category: null, status: null, text: wanted }, 0, MAX_MATCHES);
-  const ofDomain = services.find(({ domain }) => domain === wanted);
+  const ofDomain = services.find(({ domain, isFurther }) => domain === wanted && isFurther !== true);
   if (ofDomain !== undefined) return { service: ofDomain };
   const verified = services.filter((service) => service.verified);
   const named = verified.filter(({ name }) => foldText(name) === foldText(wanted));

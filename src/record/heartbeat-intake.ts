@@ -38,8 +38,9 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
 
   /** The service, if the record knows that it accepts the heartbeat; undefined: the registry decides. */
   function findService({ report, accountId }: ReceivedHeartbeat): TrackedService | undefined {
-    const tracked = services.byDomain(report.domain);
-    if (tracked === undefined || !isAccepted(tracked.service, accountId)) return undefined;
+    const { domain, serviceId } = report;
+    const tracked = serviceId === undefined ? services.byDomain(domain) : services.get(serviceId);
+    if (tracked?.service.domain !== domain || !isAccepted(tracked.service, accountId)) return undefined;
     const isContested = !tracked.service.verified && isCatalogueDomain(tracked.service.domain);
     return isContested ? undefined : tracked;
   }
@@ -49,7 +50,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
    * knows it before the sender is answered. Undefined: the service was removed meanwhile.
    */
   async function claimService({ report, accountId }: ReceivedHeartbeat): Promise<TrackedService | undefined> {
-    const { id, revision } = await registry.claimDomain(report.domain, accountId);
+    const { id, revision } = await registry.claimDomain(report.domain, accountId, report.serviceId);
     await whenLoaded(id);
     const known = services.get(id)?.service.revision ?? 0;
     if (known < revision) await revisions.wait(id, revision);

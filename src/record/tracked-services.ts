@@ -72,20 +72,20 @@ export type TrackedServices = ReturnType<typeof createTrackedServices>;
 /** Makes an empty table. `statuses`: where the services have their statuses; absent: in a table of their own. */
 export function createTrackedServices(statuses: StatusPlace = new StatusTable()) {
   const byId = new IdMap<Tracked>();
-  /** Services of owners by their domains. */
+  /** The first services of owners' domains. */
   const ofDomain = new NameIndex((id) => byId.get(id)?.service.domain);
   /** Null: must be counted again. */
   let checked: number | null = null;
 
   function index(tracked: TrackedService): void {
     checked = null;
-    const { id, origin, domain } = tracked.service;
-    if (origin === 'owner') ofDomain.set(domain, id);
+    const { id, origin, domain, isFurther } = tracked.service;
+    if (origin === 'owner' && isFurther !== true) ofDomain.set(domain, id);
   }
 
   return {
     get: (serviceId: number): TrackedService | undefined => byId.get(serviceId),
-    /** The owner's service with that domain. */
+    /** The owner's first service with that domain. */
     byDomain(domain: string): TrackedService | undefined {
       const id = ofDomain.get(domain);
       return id === undefined ? undefined : byId.get(id);

@@ -64,6 +64,7 @@ t.test('it keeps the body of a POST as a log', async (t) => {
   t.equal((await post(`${SECRET}/fail`, 'no space left\n')).status, 200);
   t.same(JSON.parse(world.heartbeats.taken[0]?.body ?? ''), {
     domain: 'job.example.com',
+    service_id: 1,
     log: 'no space left',
   });
   t.equal((await post(`${SECRET}/log?run=r1`, new Uint8Array([0x61, 0, 0xff, 0x62]))).status, 200);

@@ -240,6 +240,54 @@ t.test('it leaves no account behind where a command is refused', async (t) => {
   }
 });
 
+t.test('it brings every monitor of a host over, once', async (t) => {
+  const { run, write } = await setUp(t);
+  const at = { hostname: 'shop.example.com' };
+  const monitorList = [
+    { type: 'http', name: 'Shop', url: 'https://shop.example.com/' },
+    { type: 'http', name: 'API', url: 'https://shop.example.com/api/health' },
+    { type: 'keyword', name: 'Login', url: 'https://shop.example.com/login', keyword: 'Sign in' },
+    { type: 'port', name: 'Port', ...at, port: 443 },
+    { type: 'ping', name: 'shop.example.com', ...at },
+    { type: 'dns', name: 'Shop', ...at, dns_resolve_type: 'A' },
+    { type: 'push', name: 'shop.example.com', interval: 60 },
+  ];
+  const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
+  const first = await run('services', 'import', file, '--account', 'ada');
+  t.match(first, { status: 0, stdout: `${file} (uptime-kuma): 7 added, 0 left out\n` });
+  const listed = JSON.parse((await run('services', 'list', '--json')).stdout) as {
+    slug: string;
+    kind: string;
+  }[];
+  t.strictSame(
+    listed.map(({ slug, kind }) => [slug, kind]),
+    [
+      ['shop-example-com', 'root'],
+      ['shop-example-com-api', 'root'],
+      ['shop-example-com-heartbeat', 'heartbeat'],
+      ['shop-example-com-icmp', 'icmp'],
+      ['shop-example-com-login', 'http'],
+      ['shop-example-com-port', 'tcp'],
+      ['shop-example-com-shop', 'dns'],
+    ],
+  );
+  const there = '0 added, 7 there already, 0 left out\n';
+  const again = await run('services', 'import', file, '--account', 'ada');
+  t.match(again, { status: 0, stdout: `${file} (uptime-kuma): ${there}` });
+  for (const format of ['csv', 'yaml', 'json']) {
+    const own = write(`own.${format}`, (await run('services', 'export', '--format', format)).stdout);
+    t.match(await run('services', 'import', own, '--account', 'ada'), {
+      status: 0,
+      stdout: `${own} (${format === 'csv' ? 'csv' : 'upbeat'}): ${there}`,
+    });
+  }
+  const slug = 'shop-example-com-certificate';
+  const add = ['services', 'add', 'shop.example.com', '--account', 'ada'];
+  t.match(await run(...add), { status: 1, stderr: /registered already/ });
+  t.match(await run(...add, '--kind', 'icmp'), { status: 1, stderr: /such as shop-example-com-icmp-2/ });
+  t.match(await run(...add, '--kind', 'tls', '--slug', slug), { status: 0, stdout: `${slug}\n` });
+});
+
 t.test(
   'it imports once, beyond the limit of an account, and says the rest in few lines',
 
@@ -261,7 +309,6 @@ t.test(
     const stderr = [
       'not carried over: resendInterval of 600 entries, such as Site 0: set "repeat" of an alert rule (docs/alerts.md)',
       'left out: 300 entries, such as Topic 0: monitors of type rabbitmq have no equal here',
-      'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
     // By this clock each look at it is a second later.
     const { monotonic } = systemClock;
@@ -272,20 +319,21 @@ t.test(
     systemClock.monotonic = monotonic;
     t.match(
       first.stderr,
-      /^200 of 600 services\n400 of 600 services$/m,
+      /^200 of 601 services\n400 of 601 services\n600 of 601 services$/m,
       'what takes seconds shows how far it is',
     );
     const told = first.stderr
       .split('\n')
-      .filter((line) => line !== '' && !/^[\d,]+ of 600 services$/.test(line));
-    t.match(first, { status: 1, stdout: `${file} (uptime-kuma): 600 added, 301 left out\n` });
+      .filter((line) => line !== '' && !/^[\d,]+ of 601 services$/.test(line));
+    t.match(first, { status: 1, stdout: `${file} (uptime-kuma): 601 added, 300 left out\n` });
     t.strictSame(told, stderr);
     const second = await run('services', 'import', file, '--account', 'ada');
     t.match(second, {
       status: 1,
-      stdout: `${file} (uptime-kuma): 0 added, 600 there already, 301 left out\n`,
+      stdout: `${file} (uptime-kuma): 0 added, 601 there already, 300 left out\n`,
     });
     t.strictSame(second.stderr.trim().split('\n'), stderr);
+    t.match((await run('services', 'list')).stdout, /^site-0-example-com-again /m);
 
     const clean = write('clean.csv', 'domain,name\nsite-1.example.com,Site 1\nnew.example.com,New\n');
     t.match(await run('services', 'import', clean, '--account', 'ada'), {
@@ -302,7 +350,7 @@ t.test(
         'left out: 2 entries, such as Another: domain "site-1.example.com" is registered by another account\n',
     });
     const exported = await run('services', 'export', '--format', 'json');
-    t.equal((JSON.parse(exported.stdout) as { services: unknown[] }).services.length, 601);
+    t.equal((JSON.parse(exported.stdout) as { services: unknown[] }).services.length, 602);
   },
 );
 

@@ -129,8 +129,23 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { slug: 'github', name: 'GitHub' },
     'The address github stands for the public service GitHub.',
   ],
-  slug_taken: [{ slug: 'shop' }, 'The slug shop is taken: it stands for another service.'],
-  domain_taken: [{ domain: 'a.example' }, 'The domain a.example is registered already.'],
+  slug_taken: [
+    { slug: 'shop', free: 'shop-2' },
+    'The slug shop is taken: it stands for another service. shop-2 is free.',
+  ],
+  slug_invalid: [
+    { slug: 'A b' },
+    'A b is not a slug: it has lower-case letters, digits and dashes, and at most 300 characters.',
+  ],
+  slug_of_host: [
+    { slug: 'shop', form: 'a-example' },
+    'The slug shop does not belong to the domain: it begins with a-example-, such as a-example-api.',
+  ],
+  slug_fixed: [{}, 'The slug of a service cannot be changed: add another service.'],
+  domain_taken: [
+    { domain: 'a.example', free: 'a-example-api' },
+    'The domain a.example is registered already. Another check of it needs a slug, such as a-example-api.',
+  ],
   foreign_domain: [
     { domain: 'a.example' },
     'a.example is registered by another account. If it is yours, verify the domain.',

@@ -199,7 +199,7 @@ const TABLE: readonly Row[] = [
     command: null,
   },
   {
-    refusal: { code: 'domain_taken', domain: 'hers.example.com' },
+    refusal: { code: 'domain_taken', domain: 'hers.example.com', free: null },
     form: null,
     command: [1, 'services', 'add', 'hers.example.com', '--account-id', '1'],
   },

@@ -428,7 +428,7 @@ export async function alertContract(
     const { registry, ada } = await open2(t, open);
     await registry.putCatalogue([entry('a')]);
     const { id } = await registry.addService({ ...owned('o.org', ada), verified: true });
-    await registry.claimAddresses('o.org', ['192.0.2.7', '192.0.2.8']);
+    await registry.claimAddresses('o.org', 'o-org', ['192.0.2.7', '192.0.2.8']);
     const trouble = { source: 'vendor', sourceUrl: 'https://v.example/i', title: 'Trouble' } as const;
     const first = firstTurn(1, 'down', NOON);
     await registry.commitUpdates([{ ...first, incident: incident(1, 'v-1', trouble) }]);

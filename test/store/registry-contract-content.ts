@@ -6,16 +6,17 @@ import {
   type ContentOptions,
   NO_ACCOUNT,
   type WantedPage,
+  type WantedService,
 } from '../../src/store/ports/account-content.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import type { DefinedService } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON, owned } from './registry-fixtures.ts';
 
 const NOTHING: ContentChanges = { seen: [], removedPages: [], removedServices: [], services: [], pages: [] };
 const OPTIONS: ContentOptions = { now: NOON, verified: true, dryRun: false };
 
-const wanted = (domain: string, more: Partial<DefinedService> = {}): DefinedService => ({
+const wanted = (domain: string, more: Partial<WantedService> = {}): WantedService => ({
+  key: domain,
   domain,
   name: domain,
   category: 'developer',
@@ -122,7 +123,11 @@ export async function contentContract(t: Test, open: OpenForTest): Promise<void>
       ],
     };
     t.same(await registry.putContent(ada, changes, OPTIONS), [
-      { type: 'service', key: 'hers.example', refusal: { code: 'domain_taken', domain: 'hers.example' } },
+      {
+        type: 'service',
+        key: 'hers.example',
+        refusal: { code: 'domain_taken', domain: 'hers.example', free: null },
+      },
       {
         type: 'service',
         key: 'a.example',

@@ -183,7 +183,10 @@ export async function idempotencyContract(
       const { id: grace } = await registry.ensureAccount('grace', NOON);
       const hers = { ...service, category: 'developer', domain: 'hers.example.com' } as const;
       await registry.registerService(grace, hers, { isProven: false, now: NOON });
-      t.match(await put([hers]), { value: [{ key: 'hers.example.com' }], isReplay: false });
+      t.match(await put([{ ...hers, key: hers.domain }]), {
+        value: [{ key: 'hers.example.com' }],
+        isReplay: false,
+      });
       t.equal(await registry.findIdempotent({ ...request, key: 'put' }), null, 'refusals are a value');
       t.strictSame((await put([])).value, []);
       t.match(await registry.findIdempotent({ ...request, key: 'put' }), { value: [] });

@@ -339,7 +339,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
 
     const refused: [string, ReturnType<typeof owned>, string][] = [
       ['a domain that another account has', owned('mine.org', second.id, { slug: 'x' }), 'domain_taken'],
-      ['a domain that the account has itself', owned('mine.org', first.id, { slug: 'x' }), 'domain_taken'],
+      ['a slug that the account has itself', owned('mine.org', first.id, { slug: 'mine-org' }), 'slug_taken'],
       ['a slug that another service has', owned('other.org', second.id, { slug: 'mine-org' }), 'slug_taken'],
       ['a slug of the catalogue', owned('other.org', second.id, { slug: 'shop' }), 'slug_taken'],
       ['a slug of a removed service', owned('other.org', second.id, { slug: 'gone' }), 'slug_taken'],

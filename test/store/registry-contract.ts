@@ -6,6 +6,7 @@ import { alertContract } from './registry-contract-alerts.ts';
 import { contentContract } from './registry-contract-content.ts';
 import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
+import { hostsContract } from './registry-contract-hosts.ts';
 import { idempotencyContract } from './registry-contract-idempotency.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
@@ -56,6 +57,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('retention', (t) => retentionContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
+  t.test('hosts', (t) => hostsContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open, adapter.execute));
   t.test('alerts', (t) => alertContract(t, open, adapter.execute));
   t.test('status pages', (t) => pageContract(t, open));

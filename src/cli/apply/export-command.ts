@@ -1,5 +1,10 @@
 /** `upbeat export`: prints what an account has as a file that `apply` reads. */
-import { type ExportedAccount, exportAccount, type MissingCredential } from '../../apply/export-document.ts';
+import {
+  type ExportedAccount,
+  exportAccount,
+  type MissingCredential,
+  nameOfService,
+} from '../../apply/export-document.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from '../accounts.ts';
 import type { CommonOptions } from '../command.ts';
@@ -34,7 +39,7 @@ function withVariables({ document, credentials }: ExportedAccount) {
   const taken = new Set<string>();
   const variables = credentials.map((one) => ({ ...one, variable: nameVariable(one, taken) }));
   const services = document.services?.map((service) => {
-    const own = variables.filter(({ type, of }) => type === 'service' && of === service.domain);
+    const own = variables.filter(({ type, of }) => type === 'service' && of === nameOfService(service));
     const escaped = escapeVariables(service);
     if (own.length === 0) return escaped;
     const { check } = service;

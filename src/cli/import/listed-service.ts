@@ -19,6 +19,8 @@ import type { ServiceDocument, TextMember } from '../../resources/services/servi
 /** A service in an import file. */
 export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'method' | 'accept'> {
   readonly domain: string;
+  /** Absent: that of its domain, or of its name or kind. */
+  readonly slug?: string;
   readonly name: string;
   readonly category: Category;
   /** Settings of the kind, without credentials; null: its defaults. */

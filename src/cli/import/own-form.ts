@@ -36,7 +36,7 @@ import {
 } from './listed-service.ts';
 
 const EXPORT_COLUMNS = [
-  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
+  ...['domain', 'slug', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
   ...['paused', 'visibility', ...TEXT_MEMBERS, 'dependsOn', 'public_dependencies'],
 ];
 // The names of columns of a CSV are read in lower case.
@@ -107,12 +107,18 @@ export function readOwnRow(row: Row): EntryReading {
     publicDependencies,
     dependsOn: wordsOf(row.dependsOn ?? row.dependson),
     texts: readTexts(row),
+    ...readSlug(row),
   } as const;
   return listService(asText(row.domain), asText(row.name), more, [
     ...lost,
     ...findUnknown(row, COLUMNS, ''),
     ...findUnknown(check, OF_CHECK, 'check.'),
   ]);
+}
+
+function readSlug({ slug: value }: Row): Pick<ListedService, 'slug'> {
+  const slug = asText(value)?.toLowerCase();
+  return slug === undefined ? {} : { slug };
 }
 
 /** Texts that are not those of heartbeats. */

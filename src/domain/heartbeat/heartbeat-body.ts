@@ -43,6 +43,8 @@ export interface HeartbeatReport {
   readonly pingMs?: number;
   /** Why the service is down, in the sender's words: one line; absent: not given, or it is not down. */
   readonly message?: string;
+  /** The service with the domain that reports; absent: the first one. */
+  readonly serviceId?: number;
 }
 
 /** What is wrong with a body, and where. */
@@ -112,12 +114,14 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   const exitCode = kind === 'fail' ? readExitCode(member(body, 'exit_code')) : null;
   const pingMs = kind === 'beat' ? readPing(member(body, 'ping')) : null;
   const message = kind === 'beat' && word === 'down' ? readMessage(member(body, 'message')) : null;
+  const serviceId = readServiceId(member(body, 'service_id'));
   const report = { kind, domain, word, reported, timestamp, dependencies, run };
   return {
     ...report,
     ...(exitCode === null ? {} : { exitCode }),
     ...(pingMs === null ? {} : { pingMs }),
     ...(message === null ? {} : { message }),
+    ...(serviceId === null ? {} : { serviceId }),
   };
 }
 
@@ -161,6 +165,11 @@ export function isFailure(exitCode: number): boolean {
   return (
     Number.isInteger(exitCode) && exitCode !== 0 && exitCode >= MIN_EXIT_CODE && exitCode <= MAX_EXIT_CODE
   );
+}
+
+/** The member that heartbeat addresses write. The API does not have it, so any other value is ignored. */
+function readServiceId(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? Number(value) : null;
 }
 
 /** The member that heartbeat addresses write for `ping`. The API does not have it, so any other value is ignored. */

@@ -1,14 +1,22 @@
-/** How documents name services: those of the account by domain, public ones by slug. */
+/** How documents name services: the first one of a domain of the account by that, others and public ones by slug. */
 import { readHostName } from '../../domain/host-name.ts';
 import type { Service } from '../../domain/service.ts';
 import { isListable } from '../../domain/status-page.ts';
 
-/** A service on a page: by its id, or by its domain if it is not stored yet. */
+/** A service on a page: by its id, or by its name if it is not stored yet. */
 export type ListedOnPage = number | string;
 
-/** The name of a service on pages: the domain of a service of the account, the slug of a public one. */
-export function nameOnPage({ origin, domain, slug }: Pick<Service, 'origin' | 'domain' | 'slug'>): string {
-  return origin === 'catalogue' ? slug : domain;
+/** What names a service. */
+export type NamedService = Pick<Service, 'origin' | 'domain' | 'slug' | 'isFurther'>;
+
+/** The name of a service in documents: the domain of the first one of an account's host, else the slug. */
+export function nameOnPage({ origin, domain, slug, isFurther }: NamedService): string {
+  return origin === 'catalogue' || isFurther === true ? slug : domain;
+}
+
+/** Services of an account by their names in documents. */
+export function byNameOnPage<S extends NamedService>(services: readonly S[]): ReadonlyMap<string, S> {
+  return new Map(services.map((service) => [nameOnPage(service), service]));
 }
 
 /** Finds services for pages of an account: among its services as they will be, null for a new one, and the public ones. */

@@ -7,7 +7,7 @@ import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** What an account has. */
 export interface Subjects {
-  readonly services: readonly Pick<Service, 'id' | 'slug' | 'domain'>[];
+  readonly services: readonly Pick<Service, 'id' | 'slug' | 'domain' | 'isFurther'>[];
   readonly pages: readonly Pick<OwnedPage, 'id' | 'slug'>[];
 }
 
@@ -47,7 +47,8 @@ export function findSubjects(
   const found = {
     services: find(
       'services',
-      (name) => services.find(({ slug, domain }) => slug === name || domain === name)?.id,
+      (name) =>
+        services.find(({ slug, domain, isFurther }) => slug === name || (domain === name && !isFurther))?.id,
     ),
     pages: find('pages', (name) => pages.find(({ slug }) => slug === name)?.id),
   };

@@ -96,7 +96,7 @@ export const PageDocumentSchema = Type.Object(
             name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Heading; default: none.' })),
             services: Type.Optional(
               Type.Array(Type.String({ maxLength: 1_000 }), {
-                description: 'Domains of services of the account, and slugs of public services.',
+                description: 'Domains or slugs of services of the account, and slugs of public services.',
               }),
             ),
           },

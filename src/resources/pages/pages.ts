@@ -6,7 +6,7 @@ import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import type { ReadingOf } from '../kit/define-resource.ts';
-import { listedFinder, nameOnPage } from '../kit/listed-services.ts';
+import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
 import { type SealedReaders, sealReaders } from './page-readers.ts';
@@ -78,7 +78,7 @@ async function readPage(
   document: unknown,
   { accountId, before, patch }: ReadingOf<OwnedPage>,
 ): Promise<Outcome<StoredPage>> {
-  const own = new Map((await registry.servicesOf(accountId)).map((service) => [service.domain, service]));
+  const own = byNameOnPage(await registry.servicesOf(accountId));
   const find = listedFinder(accountId, own, findService).idOf;
   const reading = readPageDocument(withAccess(document, patch), find, siteUrl);
   if (!reading.ok) return reading;

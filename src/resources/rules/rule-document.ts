@@ -43,7 +43,10 @@ export const RuleDocumentSchema = Type.Object(
       Type.Boolean({ description: 'Whether it watches every service of the account; default: false.' }),
     ),
     services: Type.Optional(
-      names('Services that it watches: domains of the account, and slugs of public services.', MAX_SERVICES),
+      names(
+        'Services that it watches: domains or slugs of the account, and slugs of public services.',
+        MAX_SERVICES,
+      ),
     ),
     categories: Type.Optional(
       Type.Array(oneOf<Category>(CATEGORIES), {

@@ -8,7 +8,7 @@ import type { ServiceStore } from '../../store/ports/services.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, type Outcome } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
-import { listedFinder, nameOnPage } from '../kit/listed-services.ts';
+import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } from './rule-document.ts';
 
 /** The dependencies of changes of rules. */
@@ -76,7 +76,7 @@ async function readRule(
     registry.servicesOf(accountId),
     registry.pagesOf(accountId),
   ]);
-  const own = new Map(services.map((service) => [service.domain, service]));
+  const own = byNameOnPage(services);
   const slugs = new Set(pages.map(({ slug }) => slug));
   const reading = readRuleDocument(document, {
     service: listedFinder(accountId, own, findService).idOf,

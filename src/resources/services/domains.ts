@@ -2,11 +2,12 @@
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of permissions of checks. */
 export interface PlaceContext {
-  readonly registry: Pick<OwnershipStore, 'claimAddresses'>;
+  readonly registry: Pick<OwnershipStore, 'claimAddresses'> & Pick<ServiceStore, 'servicesOf'>;
   readonly proofs: Pick<DomainProofs, 'check'>;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
@@ -14,7 +15,15 @@ export interface PlaceContext {
 }
 
 /** What decides which addresses a check requests. */
-export type CheckedPlace = Pick<CheckDefinition, 'kind' | 'url'>;
+type CheckedPlace = Pick<CheckDefinition, 'kind' | 'url'>;
+
+/** A service whose check is permitted. */
+export interface PlacedService {
+  readonly domain: string;
+  /** Null: of a domain that the account is about to get. */
+  readonly slug: string | null;
+  readonly check: CheckedPlace;
+}
 
 /** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */
 export async function dropClaim(
@@ -29,8 +38,8 @@ export async function dropClaim(
 }
 
 /**
- * Assigns a domain to the account if it has proved control of the domain. Refused with `role_required`,
- * `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
+ * Assigns a domain to the account if it has proved control of the domain: all of its services there are verified. Refused with
+ * `role_required`, `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
   context: PlaceContext & { readonly registry: Pick<OwnershipStore, 'proveDomain'> },
@@ -41,7 +50,7 @@ export async function verifyDomain(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { accountId } = principal;
-  return await takeProven(context, accountId, domain, check, () =>
+  return await takeProven(context, accountId, { domain, check }, () =>
     context.registry.proveDomain(accountId, domain, check.kind, context.now()),
   );
 }
@@ -50,19 +59,22 @@ export async function verifyDomain(
 export async function takeProven(
   context: PlaceContext,
   accountId: number,
-  domain: string,
-  check: CheckedPlace,
+  { domain, check }: Omit<PlacedService, 'slug'>,
   take: () => Promise<Service>,
 ): Promise<Outcome<Service>> {
   const missing = await context.proofs.check(accountId, domain);
   if (missing !== null) return refuse(missing, 'domain');
-  const place = await claimPlace(context, domain, check);
+  const place = await claimPlace(context, { domain, slug: null, check });
   if (!place.ok) return place;
   const taken = await attempt(take, 'domain');
   if (!taken.ok) return taken;
-  // The addresses are stored again, since there was no service to store them for before.
-  const placed = await claimPlace(context, domain, check);
-  return placed.ok ? taken : placed;
+  // The addresses are stored again, since there was no service to store them for before; others of the domain were not verified.
+  for (const service of await context.registry.servicesOf(accountId)) {
+    if (service.domain !== domain) continue;
+    const placed = await claimPlace(context, service);
+    if (!placed.ok) return placed;
+  }
+  return taken;
 }
 
 /**
@@ -70,15 +82,19 @@ export async function takeProven(
  * resolve to the same address (decisions, Ownership). Heartbeat services need no permission, because they are not requested.
  */
 export async function claimPlace(
-  { registry, resolve }: Pick<PlaceContext, 'registry' | 'resolve'>,
-  domain: string,
-  { kind, url }: CheckedPlace,
+  {
+    registry,
+    resolve,
+  }: Pick<PlaceContext, 'resolve'> & {
+    readonly registry: Pick<OwnershipStore, 'claimAddresses'>;
+  },
+  { domain, slug, check: { kind, url } }: PlacedService,
 ): Promise<Outcome<void>> {
   if (kind === 'heartbeat') return accept(undefined);
   const hosts = new Set([domain, url === null ? domain : (URL.parse(url)?.hostname ?? domain)]);
   return await attempt(async () => {
     const addresses = await Promise.all([...hosts].map((host) => resolve(host)));
-    await registry.claimAddresses(domain, [...new Set(addresses.flat())]);
+    await registry.claimAddresses(domain, slug, [...new Set(addresses.flat())]);
   }, 'kind');
 }
 

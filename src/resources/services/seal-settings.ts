@@ -17,16 +17,14 @@ export interface ComparedCheck {
 }
 
 /**
- * Compares the credentials of checks with those that are stored: `before` has the stored checks by domain. The result is in
- * the order of the input.
+ * Compares the credentials of checks with those of `before`, the stored ones. The result is in the order of the input.
  */
 export async function compareSecrets(
   registry: Pick<CredentialStore, 'matchCredentials'>,
-  checks: readonly OpenCheck[],
-  before: (domain: string) => CheckDefinition | undefined,
+  checks: readonly (OpenCheck & { readonly before: CheckDefinition | undefined })[],
 ): Promise<ComparedCheck[]> {
   const stored = credentialsOf(checks).flatMap((credential) => {
-    const sealed = before(credential.place.domain)?.sealed?.[credential.setting];
+    const sealed = checks[credential.index]?.before?.sealed?.[credential.setting];
     return sealed === undefined ? [] : [{ ...credential, sealed }];
   });
   const matches =

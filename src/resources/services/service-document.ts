@@ -5,28 +5,44 @@ import { usualVisibility } from '../../domain/public-host.ts';
 import {
   type CheckDefinition,
   type CheckSettings,
+  dashDomain,
   VISIBILITIES,
   type Visibility,
 } from '../../domain/service.ts';
 import { MAX_PARENTS } from '../../domain/service-parents.ts';
+import { isFormOf, isSlug, isSlugOfHost } from '../../domain/service-slug.ts';
 import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
-import type { DefinedService } from '../../store/ports/services.ts';
-import { accept, type FieldRefusal, type Outcome, type Refused } from '../kit/change.ts';
+import type { Beside, DefinedService } from '../../store/ports/services.ts';
+import { accept, type FieldRefusal, type Outcome, type Refused, refuse } from '../kit/change.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import { readAll, readNameField, readServiceHost } from '../kit/read-input.ts';
 import { refuseSecrets, takeKept } from '../kit/take-kept.ts';
-import { checkDocumentOf, inCheck, MONITORING_MEMBERS, readCheck } from './check-document.ts';
+import {
+  type CheckRules,
+  checkDocumentOf,
+  inCheck,
+  MONITORING_MEMBERS,
+  readCheck,
+} from './check-document.ts';
 
 /** The schema of a service. Absent members have their defaults. */
 export const ServiceDocumentSchema = Type.Object(
   {
     domain: Type.String({
       maxLength: 1_000,
-      description: 'Host name of the service; it identifies the service within its account.',
+      description:
+        'Host name of the service. It identifies the first service of the host within its account; others have a slug.',
     }),
+    slug: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          'Its name in addresses; it identifies the service. It begins with the domain in which dots are dashes, such as example-com-api. Default: that of the domain for the first service of the host.',
+      }),
+    ),
     name: Type.Optional(Type.String({ maxLength: 1_000, description: 'Display name; default: the domain.' })),
     category: Type.Optional(
       Type.Unsafe<Category>({
@@ -79,15 +95,15 @@ export type TextMember = Exclude<
   {
     [M in keyof ServiceDocument]-?: string extends NonNullable<ServiceDocument[M]> ? M : never;
   }[keyof ServiceDocument],
-  'domain' | 'name'
+  'domain' | 'slug' | 'name'
 >;
+
+const IDENTIFYING: ReadonlySet<string> = new Set(['domain', 'slug', 'name']);
 
 /** Those members, in the order in which they are shown. */
 export const TEXT_MEMBERS = Object.entries<TSchema>(ServiceDocumentSchema.properties).flatMap(
   ([name, { type, enum: words }]) =>
-    type === 'string' && words === undefined && name !== 'domain' && name !== 'name'
-      ? [name as TextMember]
-      : [],
+    type === 'string' && words === undefined && !IDENTIFYING.has(name) ? [name as TextMember] : [],
 );
 
 const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchema);
@@ -106,26 +122,29 @@ export interface PresentCheck {
   readonly before?: CheckDefinition | undefined;
   /** The host, which stays even where its account may no longer name it. */
   readonly domain?: string | undefined;
+  /** The slug, which may stay. */
+  readonly slug?: string | undefined;
   /** The merge patch with which the document was made; absent or null: it is a whole document. */
   readonly patch?: unknown;
 }
 
 /**
  * Reads a service. Credentials of the check before stay where a whole document has null, and where a patch does not name them.
- * Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`, `setting_invalid` where credentials that
+ * Refused with `member_invalid`, `domain_invalid`, `slug_invalid`, `slug_of_host`, `service_name_missing`, `name_invalid`, `setting_invalid` where credentials that
  * stay would be sent elsewhere, and as {@link readCheck}; the field is a path such as `check.settings.port`.
  */
 export function readServiceDocument(
   value: unknown,
   destinations: AllowedDestinations,
   limits: MemberLimits,
-  { before, domain: host, patch = null }: PresentCheck = {},
+  { before, domain: host, slug, patch = null }: PresentCheck = {},
 ): Outcome<Registration> {
   const isPatched = patch !== null && before !== undefined;
   if (isPatched && isObject(patch) && isObject(value) && !MONITORING.some((name) => name in patch)) {
     // What is not changed is not judged again: what is permitted may have changed since.
     const others = Object.entries(value).filter(([name]) => !MONITORING.includes(name));
-    const reading = readServiceDocument(Object.fromEntries(others), destinations, limits, { domain: host });
+    const present = { domain: host, slug };
+    const reading = readServiceDocument(Object.fromEntries(others), destinations, limits, present);
     return reading.ok ? accept({ ...reading.value, check: before }) : reading;
   }
   const taken = isPatched ? accept(keepUnnamed(value, before, patch)) : takeNulls(value, before);
@@ -134,7 +153,7 @@ export function readServiceDocument(
   const choosesMethod = isPatched && isObject(patch) && typeof Object(patch.check).method === 'string';
   const judge = (sound: ServiceDocument) => {
     const kept = Object.keys(sealed);
-    return readMeaning(sound, host, { destinations, limits, before, kept, choosesMethod });
+    return readMeaning(sound, { domain: host, slug }, { destinations, limits, before, kept, choosesMethod });
   };
   const structure = readStructure(document);
   if (!structure.ok) {
@@ -156,16 +175,25 @@ export function readServiceDocument(
   return refuseMoved(before, check, sealed) ?? accept({ ...reading.value, check });
 }
 
+/**
+ * Whether a new service may stand beside others of its host: one that says nothing of its check is that of the domain, which a
+ * client may have sent before.
+ */
+export function besideOf(document: unknown): Beside | undefined {
+  return isObject(document) && isObject(document.check) ? 'otherCheck' : undefined;
+}
+
 /** Reads a service whose structure is that of the schema. */
 function readMeaning(
   document: ServiceDocument,
-  host: string | undefined,
-  rules: Omit<Parameters<typeof readCheck>[1], 'domain'>,
+  { domain: host, slug }: Pick<PresentCheck, 'domain' | 'slug'>,
+  rules: Omit<CheckRules, 'domain'>,
 ): Outcome<Registration> {
   const { domain, name, category = 'developer', paused = false } = document;
   const { publicDependencies = false, note = '', visibility, dependsOn = [] } = document;
   const reading = readAll({
     domain: domain === host ? accept(domain) : readServiceHost(domain, rules.destinations),
+    slug: document.slug === undefined ? accept(null) : readSlug(document.slug, domain, rules, slug),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
     check: readCheck(document, { ...rules, domain }),
   });
@@ -173,6 +201,7 @@ function readMeaning(
   const read = reading.value;
   return accept({
     domain: read.domain,
+    ...(read.slug === null ? {} : { slug: read.slug }),
     name: read.name ?? read.domain,
     ...{ category, paused, publicDependencies, note: note.trim() },
     visibility: visibility ?? usualVisibility(read.domain),
@@ -181,13 +210,31 @@ function readMeaning(
   });
 }
 
+/** Reads the slug that an owner chooses. Only the operator and trusted accounts choose one that does not begin with the domain. */
+function readSlug(
+  text: string,
+  domainText: string,
+  { limits, destinations }: Pick<CheckRules, 'limits' | 'destinations'>,
+  present: string | undefined,
+): Outcome<string> {
+  const slug = text.trim().toLowerCase();
+  if (slug === present) return accept(slug);
+  if (!isSlug(slug)) return refuse({ code: 'slug_invalid', slug: slug.slice(0, 100) }, 'slug');
+  const host = readServiceHost(domainText, destinations);
+  const mayBeAny = limits.anyHost || destinations.anyHost;
+  if (mayBeAny || !host.ok || isSlugOfHost(slug, host.value)) return accept(slug);
+  return refuse({ code: 'slug_of_host', slug, form: dashDomain(host.value) }, 'slug');
+}
+
 /** A service as a document, without defaults and without secrets. */
 export function serviceDocumentOf(service: DefinedService): ServiceDocument {
-  const { domain, name, category, paused } = service;
+  const { domain, slug, isFurther, name, category, paused } = service;
   const { publicDependencies = false, note = '', visibility = 'public' } = service;
   const { dependsOn = [] } = service;
+  const isChosen = slug !== undefined && (isFurther === true || !isFormOf(slug, domain));
   return {
     domain,
+    ...(isChosen ? { slug } : {}),
     ...(name === domain ? {} : { name }),
     ...(category === 'developer' ? {} : { category }),
     ...(paused ? { paused } : {}),

@@ -3,7 +3,7 @@ import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { Service } from '../../domain/service.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { DefinedService, ServiceStore } from '../../store/ports/services.ts';
+import type { Beside, DefinedService, ServiceStore } from '../../store/ports/services.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import type { ReadingOf } from '../kit/define-resource.ts';
@@ -11,6 +11,7 @@ import { type CheckBounds, limitsFor } from './check-document.ts';
 import { claimPlace, hasMoved, type PlaceContext, takeProven } from './domains.ts';
 import { sealSettings } from './seal-settings.ts';
 import {
+  besideOf,
   type Registration,
   readServiceDocument,
   type ServiceDocument,
@@ -34,14 +35,15 @@ export type OwnedService = Service & { readonly accountId: number };
 /** What a document says of a service. */
 interface WantedService {
   readonly service: Registration;
-  /** Its check leads elsewhere than the one before, which has to be permitted. */
+  /** Its check is a new one or leads elsewhere than the one before, which has to be permitted. */
   readonly claimsPlace: boolean;
+  readonly beside: Beside | undefined;
 }
 
 /**
  * The changes of services, which are known by their slugs, in any case. The operator changes those of every account. One that is
  * added is not verified, unless that is needed and the proof is there already: for a domain of another account or of the public
- * catalogue. Refused as {@link readServiceDocument}, and with `domain_fixed`, `name_taken`, `domain_taken`, `foreign_domain`,
+ * catalogue. Refused as {@link readServiceDocument}, and with `domain_fixed`, `slug_fixed`, `name_taken`, `domain_taken`, `slug_taken`, `foreign_domain`,
  * `catalogue_domain`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export const serviceChanges = createChanges<
@@ -58,6 +60,7 @@ export const serviceChanges = createChanges<
     at: {
       name_taken: 'name',
       domain_taken: 'domain',
+      slug_taken: 'slug',
       foreign_domain: 'domain',
       catalogue_domain: 'domain',
       too_many_domains: 'domain',
@@ -76,11 +79,13 @@ export const serviceChanges = createChanges<
   },
   writer: async () => serviceDocumentOf,
   read: readService,
-  add: (context, accountId, { service }) => register(context, accountId, service),
+  add: register,
   async change(context, before, { service, claimsPlace }) {
-    const place = claimsPlace ? await claimPlace(context, before.domain, service.check) : accept(undefined);
+    const place = claimsPlace
+      ? await claimPlace(context, { ...before, check: service.check })
+      : accept(undefined);
     if (!place.ok) return place;
-    const { domain: _, ...edit } = await sealed(context, service);
+    const { domain: _, slug: __, ...edit } = await sealed(context, service);
     return ownedOutcome(
       await attempt(() => context.registry.changeService(before.slug, edit, [before.revision])),
     );
@@ -97,31 +102,45 @@ async function readService(
   document: unknown,
   { accountId, role, before, patch }: ReadingOf<OwnedService>,
 ): Promise<Outcome<WantedService>> {
-  const present = { before: before?.check, domain: before?.domain, patch };
+  const present = { before: before?.check, domain: before?.domain, slug: before?.slug, patch };
   const allowed = await destinations(accountId);
   const reading = readServiceDocument(document, allowed, limitsFor({ role }, bounds), present);
   if (!reading.ok) return reading;
   const service = reading.value;
   if (before !== null && service.domain !== before.domain) return refuse({ code: 'domain_fixed' }, 'domain');
+  if (before !== null && service.slug !== undefined && service.slug !== before.slug)
+    return refuse({ code: 'slug_fixed' }, 'slug');
   const isBounded = role !== 'operator' && !allowed.anyHost;
-  const claimsPlace = before !== null && isBounded && hasMoved(before.check, service.check);
-  return accept({ service, claimsPlace });
+  const claimsPlace = isBounded && (before === null || hasMoved(before.check, service.check));
+  return accept({ service, claimsPlace, beside: besideOf(document) });
 }
 
-/** Registers a service, with the proof of its domain where that is needed and there. */
+/**
+ * Registers a service, with the proof of its domain where that is needed and there, or adds it beside others of a domain that is
+ * verified.
+ */
 async function register(
   context: ServiceContext,
   accountId: number,
-  entered: Registration,
+  { service: entered, claimsPlace, beside }: WantedService,
 ): Promise<Outcome<OwnedService>> {
   const { registry, now } = context;
   const definition = await sealed(context, entered);
+  const { domain, slug = '', check } = definition;
+  const isChecked =
+    claimsPlace &&
+    (await registry.servicesOf(accountId)).some((one) => one.domain === domain && one.verified);
+  const place = isChecked ? await claimPlace(context, { domain, slug, check }) : accept(undefined);
+  if (!place.ok) return place;
   const take = (isProven: boolean) =>
-    registry.registerService(accountId, definition, { isProven, now: now() });
+    registry.registerService(accountId, definition, { isProven, now: now(), beside });
   const added = await attempt(() => take(false));
-  if (added.ok || !needsProof(added)) return ownedOutcome(added);
-  const { domain, check } = definition;
-  const proven = await takeProven(context, accountId, domain, check, () => take(true));
+  if (added.ok) {
+    const placed = isChecked ? await claimPlace(context, added.value) : place;
+    return placed.ok ? ownedOutcome(added) : placed;
+  }
+  if (!needsProof(added)) return added;
+  const proven = await takeProven(context, accountId, { domain, check }, () => take(true));
   const isMissing = !proven.ok && proven.refusals.some(({ refusal }) => refusal.code === 'proof_missing');
   return ownedOutcome(isMissing ? added : proven);
 }

@@ -23,9 +23,15 @@ export type WantedPage = Pick<NewPage, 'slug'> &
     readonly domain?: string | null;
   };
 
+/** A service as its account wants it. */
+export interface WantedService extends DefinedService {
+  /** The domain of the first service of a host, else the slug: by it the service is found. */
+  readonly key: string;
+}
+
 /** A group of a page. */
 interface WantedGroup extends Pick<PageGroup, 'name'> {
-  /** Ids of services, or domains of services of the account. */
+  /** Ids of services, or keys of services of the account. */
   readonly services: readonly (number | string)[];
 }
 
@@ -34,7 +40,7 @@ export type WantedChannel = Pick<Channel, 'name' | 'kind' | 'settings' | 'langua
 
 /** A rule as its account wants it. It is found by its name. */
 export type WantedRule = Pick<AlertRule, 'name' | 'events' | 'afterMs' | 'repeatMs' | 'quiet' | 'enabled'> & {
-  /** Services by id, or by domain. */
+  /** Services by id, or by key. */
   readonly of: Omit<AlertRule['of'], 'services'> & { readonly services: readonly (number | string)[] };
   /** By id, or by name. */
   readonly channels: readonly (number | string)[];
@@ -57,7 +63,7 @@ export interface WantedMaintenance
   readonly key: string;
   /** The maintenance of the account that it replaces; null: it is new. */
   readonly id: number | null;
-  /** By id, or by domain. */
+  /** By id, or by key. */
   readonly services: readonly (number | string)[];
   /** Slugs. */
   readonly pages: readonly string[];
@@ -88,7 +94,7 @@ export interface ContentChanges {
   readonly removedPages: readonly string[];
   /** Slugs of services of the account; others are ignored. */
   readonly removedServices: readonly string[];
-  readonly services: readonly DefinedService[];
+  readonly services: readonly WantedService[];
   readonly pages: readonly WantedPage[];
   /** Removals are made first. Absent: none. */
   readonly alerts?: AlertContent;
@@ -105,14 +111,14 @@ export interface ContentOptions {
    * they are registered as by `registerService`.
    */
   readonly verified: boolean;
-  /** Everything is rolled back. Domains on pages may then be unknown. */
+  /** Everything is rolled back. Keys on pages may then be unknown. */
   readonly dryRun: boolean;
 }
 
 /** A change that was refused. */
 export interface RefusedContent {
   readonly type: 'service' | 'page' | 'channel' | 'rule' | 'maintenance';
-  /** The domain of the service, the slug of the page, the name of the channel or rule, or the key of the maintenance. */
+  /** The key of the service, the slug of the page, the name of the channel or rule, or the key of the maintenance. */
   readonly key: string;
   readonly refusal: Refusal;
 }

@@ -47,11 +47,24 @@ export interface ServiceChange {
  */
 export type NewService = Omit<Service, 'id' | 'revision'>;
 
-/** What an owner says of a service. It is found by its domain. */
+/** What an owner says of a service. */
 export type DefinedService = Pick<
   NewService,
-  'domain' | 'name' | 'category' | 'paused' | 'check' | keyof typeof UNSAID
->;
+  'domain' | 'name' | 'category' | 'paused' | 'check' | 'isFurther' | keyof typeof UNSAID
+> & {
+  /** Absent: one of its domain. */
+  readonly slug?: string;
+};
+
+/**
+ * Whether a service may be added beside others of its account on the same host: `always`, as one with a slug of its own may, or
+ * `otherCheck`, where none of them has the same check. Absent: never.
+ */
+export type Beside = 'always' | 'otherCheck';
+
+/** A service that is added on behalf of the operator. */
+export type AddedService = Omit<NewService, 'slug'> &
+  Pick<DefinedService, 'slug'> & { readonly beside?: Beside | undefined };
 
 /** The outcome of adding a service: its slug, or why it was refused. */
 export type AddOutcome =
@@ -101,7 +114,9 @@ export interface ServiceState {
  * The properties of a service that its owner may change. Absent properties stay unchanged. A kind of check other than `heartbeat` is
  * the owner's choice; later heartbeats do not change it.
  */
-export type ServiceEdit = Partial<Omit<DefinedService, 'domain'> & Pick<Service, 'verified'>>;
+export type ServiceEdit = Partial<
+  Omit<DefinedService, 'domain' | 'slug' | 'isFurther'> & Pick<Service, 'verified'>
+>;
 
 /** Services of the catalogue and of owners. */
 export interface ServiceStore {
@@ -143,15 +158,16 @@ export interface ServiceStore {
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
   /**
-   * Adds owners' services on behalf of the operator in one transaction, each under its dashed domain, with a number
-   * appended if another service has that slug. The outcomes are in the order of the input; a refusal affects no other
-   * service.
+   * Adds owners' services on behalf of the operator in one transaction. The first one of a host without a slug of its own gets
+   * its dashed domain, others that with their name or kind, and a number is appended if another service has that slug. The
+   * outcomes are in the order of the input; a refusal affects no other service.
    */
-  addServices(services: readonly Omit<NewService, 'slug'>[]): Promise<AddOutcome[]>;
+  addServices(services: readonly AddedService[]): Promise<AddOutcome[]>;
   /** The live service with that slug; null: there is none. */
   findService(slug: string): Promise<Service | null>;
   /**
-   * Removes an owner's service. Its slug becomes free if it was never verified. Rejects with `not_found`, and with `stale` if
+   * Removes an owner's service. Its slug becomes free if it was never verified, and the oldest of the others on its host becomes
+   * the first one if it was. Rejects with `not_found`, and with `stale` if
    * `revisions` are given and do not contain that of the service.
    */
   removeService(slug: string, revisions?: readonly number[]): Promise<void>;

@@ -10,8 +10,8 @@ import {
   NO_ACCOUNT,
   type RefusedContent,
   type WantedPage,
+  type WantedService,
 } from '../ports/account-content.ts';
-import type { DefinedService } from '../ports/services.ts';
 import { ensureAccount } from './accounts/account-rows.ts';
 import { putAlerts, removeAlerts } from './alerts/alert-content.ts';
 import { refuseOvertaken } from './content-revisions.ts';
@@ -70,12 +70,12 @@ async function putContent(
   // A page may show services of which one was refused.
   if (refused.length === 0) refused.push(...(await putPages(registry, accountId, pages, options)));
   if (refused.length === 0 && alerts !== undefined) {
-    const named = alerts.rules.flatMap(({ of }) => of.services).filter(isDomain);
+    const named = alerts.rules.flatMap(({ of }) => of.services).filter(isKey);
     const ids = await idsOf(registry, accountId, named);
-    refused.push(...(await putAlerts(registry, accountId, alerts, options, (domain) => ids.get(domain))));
+    refused.push(...(await putAlerts(registry, accountId, alerts, options, (key) => ids.get(key))));
   }
   if (refused.length === 0 && maintenances !== undefined) {
-    const named = maintenances.wanted.flatMap((one) => one.services).filter(isDomain);
+    const named = maintenances.wanted.flatMap((one) => one.services).filter(isKey);
     const ids = await idsOf(registry, accountId, named);
     refused.push(...(await putMaintenances(registry, accountId, maintenances, options, ids)));
   }
@@ -85,25 +85,25 @@ async function putContent(
 async function putServices(
   registry: OpenRegistry,
   accountId: number,
-  services: readonly DefinedService[],
+  services: readonly WantedService[],
   { verified, now }: ContentOptions,
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
-  const rows = await findRows(
-    registry,
-    'domain',
-    services.map(({ domain }) => domain),
-  );
+  const hosts = services.map(({ domain }) => domain);
+  const rows = await findRows(registry, 'domain', [...new Set(hosts)]);
   const own = rows.filter((row) => row.account_id === accountId);
-  const known = new Map(own.map((row) => [row.domain, row]));
-  const isKnown = ({ domain }: DefinedService) => known.has(domain);
+  const known = new Map(own.map((row) => [keyOf(row), row]));
   const refusedName = await loadNameRule(registry);
   const updates: ServiceUpdate[] = [];
-  for (const service of services.filter(isKnown)) {
-    const { domain: key, name } = service;
+  const added: WantedService[] = [];
+  for (const service of services) {
+    const { key, domain, name } = service;
     const row = known.get(key);
-    if (row === undefined) continue;
-    const refusal = name === row.name ? null : refusedName(name, key);
+    if (row === undefined) {
+      added.push({ ...service, dependsOn: [] });
+      continue;
+    }
+    const refusal = name === row.name ? null : refusedName(name, domain);
     if (refusal !== null) refused.push({ type: 'service', key, refusal });
     else {
       // What it depends on may be among those that are added, and is written last.
@@ -113,20 +113,19 @@ async function putServices(
     }
   }
   await updateServices(registry, updates);
-  const added = services
-    .filter((service) => !isKnown(service))
-    .map((service) => ({ ...service, dependsOn: [] }));
+  // The first one of a host is added before those with slugs of their own.
+  added.sort((a, b) => Number(a.key !== a.domain) - Number(b.key !== b.domain));
   const outcomes = verified
     ? await addServices(
         registry,
-        added.map((service) => toDefinitionOf(service, accountId)),
+        added.map(({ key: _, ...service }) => toDefinitionOf(service, accountId)),
         registry.limits,
       )
     : await registerEach(registry, accountId, added, now);
-  for (const [index, { domain }] of added.entries()) {
+  for (const [index, { key }] of added.entries()) {
     const outcome = outcomes[index];
     if (outcome !== undefined && 'refusal' in outcome)
-      refused.push({ type: 'service', key: domain, refusal: outcome.refusal });
+      refused.push({ type: 'service', key, refusal: outcome.refusal });
   }
   if (refused.length === 0) refused.push(...(await putParents(registry, accountId, services)));
   return refused;
@@ -136,13 +135,16 @@ async function putServices(
 async function putParents(
   registry: OpenRegistry,
   accountId: number,
-  services: readonly DefinedService[],
+  services: readonly WantedService[],
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
   const children = new Map(
-    services.flatMap(({ domain, dependsOn = [] }) => (dependsOn.length === 0 ? [] : [[domain, dependsOn]])),
+    services.flatMap(({ key, dependsOn = [] }) => (dependsOn.length === 0 ? [] : [[key, dependsOn]])),
   );
-  const rows = await findRows(registry, 'domain', [...children.keys()]);
+  const hosts = services.flatMap(({ key, domain }) => (children.has(key) ? [domain] : []));
+  const rows = (await findRows(registry, 'domain', [...new Set(hosts)])).filter(
+    (row) => row.account_id === accountId && children.has(keyOf(row)),
+  );
   const updates: ServiceUpdate[] = [];
   const attempt = async (key: string, work: () => Promise<unknown>) => {
     try {
@@ -152,17 +154,21 @@ async function putParents(
     }
   };
   for (const row of rows)
-    await attempt(row.domain, async () => {
-      const dependsOn = await findParents(registry, accountId, children.get(row.domain) ?? []);
-      updates.push(...changesOf(row, { ...toDefinition(row), dependsOn }));
+    await attempt(keyOf(row), async () => {
+      const dependsOn = await findParents(registry, accountId, children.get(keyOf(row)) ?? []);
+      updates.push(...changesOf(row, { ...toDefinition(row), key: keyOf(row), dependsOn }));
     });
   await updateServices(registry, updates);
-  for (const { slug, domain } of refused.length === 0 ? rows : [])
-    await attempt(domain, () => refuseCircles(registry, accountId, [slug]));
+  for (const row of refused.length === 0 ? rows : [])
+    await attempt(keyOf(row), () => refuseCircles(registry, accountId, [row.slug]));
   return refused;
 }
 
-function toDefinitionOf(service: DefinedService, accountId: number) {
+function keyOf({ domain, slug, further }: ServiceRow): string {
+  return further === 1 ? slug : domain;
+}
+
+function toDefinitionOf(service: Omit<WantedService, 'key'>, accountId: number) {
   return { ...service, ...({ origin: 'owner', accountId, verified: true, statusPage: null } as const) };
 }
 
@@ -170,11 +176,11 @@ function toDefinitionOf(service: DefinedService, accountId: number) {
 async function registerEach(
   registry: OpenRegistry,
   accountId: number,
-  services: readonly DefinedService[],
+  services: readonly WantedService[],
   now: number,
 ): Promise<readonly (object | Pick<RefusedContent, 'refusal'>)[]> {
   const outcomes: (object | Pick<RefusedContent, 'refusal'>)[] = [];
-  for (const service of services) {
+  for (const { key: _, ...service } of services) {
     try {
       await registry.nested(() =>
         registerService(registry, accountId, service, { isProven: false, now }, registry.limits),
@@ -188,7 +194,10 @@ async function registerEach(
 }
 
 /** The update of a live service to the properties that its account wants; empty: it has them. */
-function changesOf(row: ServiceRow, { check, ...wanted }: DefinedService): ServiceUpdate[] {
+function changesOf(
+  row: ServiceRow,
+  { key: _key, slug: _slug, isFurther: _isFurther, check, ...wanted }: WantedService,
+): ServiceUpdate[] {
   const before = toDefinition(row);
   const service = withoutUnsaid({ ...before, ...wanted, check: chosenCheck(before.check, check) });
   return isDeepStrictEqual(service, before) ? [] : [{ row, service }];
@@ -202,14 +211,14 @@ async function putPages(
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
   if (pages.length === 0) return refused;
-  const domains = pages.flatMap(({ groups }) => groups.flatMap(({ services }) => services)).filter(isDomain);
-  const ids = await idsOf(registry, accountId, domains);
+  const keys = pages.flatMap(({ groups }) => groups.flatMap(({ services }) => services)).filter(isKey);
+  const ids = await idsOf(registry, accountId, keys);
   const present = new Map((await pagesOf(registry, accountId)).map((page) => [page.slug, page]));
   for (const { groups: wanted, logo, favicon = null, ...page } of pages) {
     const groups = wanted.map(({ name, services }) => ({
       name,
       services: services.flatMap((service) => {
-        const id = isDomain(service) ? ids.get(service) : service;
+        const id = isKey(service) ? ids.get(service) : service;
         if (id === undefined && !dryRun) throw new Error(`${service} on page ${page.slug} is no service`);
         return id ?? [];
       }),
@@ -246,14 +255,19 @@ async function changePageRow(
     await changePage(registry, accountId, slug, revision, { ...wanted, passwordHash }, now);
 }
 
-/** The ids of services of the account by their domains. */
+/** The ids of services of the account by their keys, and by their slugs. */
 async function idsOf(
   registry: OpenRegistry,
   accountId: number,
-  domains: readonly string[],
+  keys: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await findRows(registry, 'domain', [...new Set(domains)]);
-  return new Map(rows.filter((row) => row.account_id === accountId).map((row) => [row.domain, row.id]));
+  const names = [...new Set(keys)];
+  const rows = [...(await findRows(registry, 'slug', names)), ...(await findRows(registry, 'domain', names))];
+  const own = rows.filter((row) => row.account_id === accountId);
+  return new Map([
+    ...own.map(({ slug, id }) => [slug, id] as const),
+    ...own.map((row) => [keyOf(row), row.id] as const),
+  ]);
 }
 
 /** Live services of owners by one of these values. */
@@ -270,7 +284,7 @@ async function findRows(
   );
 }
 
-function isDomain(service: number | string): service is string {
+function isKey(service: number | string): service is string {
   return typeof service === 'string';
 }
 

@@ -8,7 +8,7 @@ import { ownerMaintenancesOf } from './pages/owner-maintenance-rows.ts';
 import { pagesOf } from './pages/status-page-rows.ts';
 import { ownedServices } from './services/owner-services.ts';
 
-/** The revisions by domain, slug, name or number. */
+/** The revisions by key, slug, name or number. */
 type Revisions = ReadonlyMap<string | number, number>;
 
 /** The refusal of each change whose subject another one has changed, added or removed; runs inside the transaction of the changes. */
@@ -36,14 +36,16 @@ interface TypeRevisions {
 
 const TYPES: Readonly<Record<SeenContent['type'], TypeRevisions>> = {
   service: {
-    async load({ kysely, queries }, accountId, domains) {
+    async load({ kysely, queries }, accountId, keys) {
       const rows = await queries.all(
         ownedServices(kysely)
-          .select(['domain', 'revision'])
+          .select(['domain', 'slug', 'further', 'revision'])
           .where('account_id', '=', accountId)
-          .where('domain', 'in', [...domains]),
+          .where((eb) => eb.or([eb('domain', 'in', [...keys]), eb('slug', 'in', [...keys])])),
       );
-      return new Map(rows.map(({ domain, revision }) => [domain, revision]));
+      return new Map(
+        rows.map(({ domain, slug, further, revision }) => [further === 1 ? slug : domain, revision]),
+      );
     },
     refusal: () => ({ code: 'service_stale' }),
   },

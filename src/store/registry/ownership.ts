@@ -1,5 +1,6 @@
 /** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service, UNSAID } from '../../domain/service.ts';
+import { isFormOf } from '../../domain/service-slug.ts';
 import type { JointOutcome } from '../database/group-commit.ts';
 import { addNotice } from '../database/notice-rows.ts';
 import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
@@ -16,7 +17,9 @@ import { forgetPosts } from './pages/owner-maintenance-rows.ts';
 import { forgetHeartbeats } from './services/heartbeat-rows.ts';
 import {
   findOwned,
+  namesBeside,
   ownedServices,
+  refuseBeside,
   refuseBeyondLimit,
   refuseCatalogueDomain,
   refuseStale,
@@ -25,6 +28,7 @@ import {
 } from './services/owner-services.ts';
 import { findParents, refuseCircles } from './services/parent-rows.ts';
 import {
+  retireService,
   type ServiceRow,
   type ServiceUpdate,
   toDefinition,
@@ -32,20 +36,30 @@ import {
   updateService,
   updateServices,
 } from './services/service-rows.ts';
-import { loadNameRule, MAX_FORMER_SLUGS, type NameRule, refuseTakenName } from './services/slugs.ts';
+import {
+  keptFormerSlugs,
+  loadNameRule,
+  type NameRule,
+  refuseTakenName,
+  releasedSlug,
+} from './services/slugs.ts';
 import { isTrustedAccount } from './trust.ts';
 
 /**
- * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
- * `catalogue_domain` or `account_limit`.
+ * Finds or registers the account's first service with that domain, or finds the one with the id, inside the caller's transaction.
+ * Throws `not_found`, `foreign_domain`, `catalogue_domain` or `account_limit`.
  */
 export async function claimDomain(
   store: RegistryStore,
   domain: string,
   accountId: number,
   limits: DomainLimits,
+  serviceId?: number,
 ): Promise<Service> {
-  const row = await findOwned(store, domain, accountId);
+  const rows = await findOwned(store, domain, accountId);
+  const row = serviceId === undefined ? rows[0] : rows.find(({ id }) => id === serviceId);
+  if (row === undefined && serviceId !== undefined)
+    throw new RegistryError('not_found', { code: 'no_owned_service', slug: domain });
   const isOther = row !== undefined && row.account_id !== accountId;
   if (row === undefined || (isOther && (await isTrustedAccount(store, accountId)))) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
@@ -189,27 +203,29 @@ export async function registerService(
   store: RegistryStore,
   accountId: number,
   definition: DefinedService,
-  { isProven, now }: { readonly isProven: boolean; readonly now: number },
+  { isProven, now, beside }: Parameters<OwnershipStore['registerService']>[2],
   limits: DomainLimits,
 ): Promise<Service> {
   const { domain, name } = definition;
-  const row = await findOwned(store, domain, accountId);
-  if (row?.account_id === accountId)
-    throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
+  const others = await findOwned(store, domain, accountId);
+  const [first] = others;
+  const isOwn = first?.account_id === accountId;
+  if (isOwn) await refuseBeside(store, { ...definition, accountId, beside }, others);
   await refuseTakenName(store, name, domain);
-  if (isProven) {
-    const { slug } = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
-    const { domain: _, ...edit } = definition;
-    const hidden = row?.visibility ?? null;
-    return await changeService(store, slug, hidden === null ? edit : { ...edit, visibility: hidden });
-  }
-  // A trusted account has a service of its own beside that of the account that owns the domain.
-  if (row !== undefined && !(await isTrustedAccount(store, accountId)))
+  if (first !== undefined && isProven) {
+    const proved = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
+    const { domain: _, slug = proved.slug, ...edit } = definition;
+    const hidden = first.visibility;
+    if (!isOwn && slug === proved.slug)
+      return await changeService(store, slug, hidden === null ? edit : { ...edit, visibility: hidden });
+    // A trusted account has a service of its own beside that of the account that owns the domain.
+  } else if (first !== undefined && !isOwn && !(await isTrustedAccount(store, accountId)))
     throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   // The page of the service says how to verify its domain.
   await dropClaim(store, accountId, domain);
   const dependsOn = await findParents(store, accountId, definition.dependsOn ?? []);
-  return await registerDomain(store, { ...definition, dependsOn, accountId, verified: false }, limits);
+  const verified = isProven || (isOwn && toDefinition(first).verified);
+  return await registerDomain(store, { ...definition, dependsOn, accountId, verified, beside }, limits);
 }
 
 /** The account's services by slug. */
@@ -227,8 +243,8 @@ export async function servicesOf({ kysely, queries }: RegistryStore, accountId: 
 
 /** Ownership of domains. */
 export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
-  claimDomain: write((registry, domain, accountId) =>
-    claimDomain(registry, domain, accountId, registry.limits),
+  claimDomain: write((registry, domain, accountId, serviceId) =>
+    claimDomain(registry, domain, accountId, registry.limits, serviceId),
   ),
   registerService: write((registry, ...service) => registerService(registry, ...service, registry.limits)),
   addClaim: write(async (store, accountId, { domain, kind, createdAt }) => {
@@ -246,16 +262,18 @@ export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   claimsOf: read(claimsOf),
   dropClaim: write(dropClaim),
   proveDomain: write((registry, ...claim) => proveDomain(registry, ...claim, registry.limits)),
-  claimAddresses: write(async ({ kysely, queries }, domain, addresses) => {
+  claimAddresses: write(async ({ kysely, queries }, domain, slug, addresses) => {
     const probed = ownedServices(kysely).where('verified', '=', 1);
-    const own = await queries.first(probed.select('id').where('domain', '=', domain));
+    const own = slug === null ? undefined : await queries.first(probed.select('id').where('slug', '=', slug));
     for (const address of addresses) {
       const others = await queries.first(
         probed
           .innerJoin('owner_addresses', 'owner_addresses.service_id', 'services.id')
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .where('address', '=', address)
-          .where('services.domain', '<>', domain),
+          .where((eb) =>
+            slug === null ? eb('services.domain', '<>', domain) : eb('services.id', '<>', own?.id ?? 0),
+          ),
       );
       if ((others?.count ?? 0) >= MAX_SERVICES_PER_ADDRESS)
         throw new RegistryError('shared_address', {
@@ -306,27 +324,52 @@ export async function proveDomain(
   limits: DomainLimits,
 ): Promise<Service> {
   await dropClaim(store, accountId, domain);
-  const row = await findOwned(store, domain, accountId);
+  const [row, ...others] = await findOwned(store, domain, accountId);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind };
     return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
   }
   const former = row.account_id;
+  const moves = former !== accountId;
+  const kept = others.filter((other) => !moves || other.ever_verified === 1);
+  if (moves) {
+    await refuseBeyondLimit(store, accountId, limits, 1 + kept.length);
+    for (const other of others)
+      if (!kept.includes(other)) await retireService(store, other, releasedSlug(other));
+  }
+  const losing = moves ? [] : await findOfOtherOwner(store, domain, accountId);
+  for (const other of losing) await loseDomain(store, other);
+  const names = await namesOfProven(store, row);
+  const service = await give(store, row, accountId, names);
+  for (const other of kept) {
+    // It is read again, since what it depends on may have changed.
+    const newest = (await store.queries.first(OWNED_ROW(other.slug))) ?? other;
+    if (moves || !toDefinition(newest).verified) await give(store, newest, accountId, { slug: newest.slug });
+  }
+  const loser = moves ? former : (losing[0]?.account_id ?? null);
+  if (loser !== null) await addNotice(store, loser, now, { code: 'domain_lost', domain });
+  if (moves || losing.length > 0) await addNotice(store, accountId, now, { code: 'domain_won', domain });
+  return service;
+}
+
+/** Makes a service a verified one of the account. What only its former owner knows or said goes. */
+async function give(
+  store: RegistryStore,
+  row: ServiceRow,
+  accountId: number,
+  names: Pick<NewService, 'slug' | 'formerSlugs'>,
+): Promise<Service> {
   const { check, ...definition } = toDefinition(row);
   const { addressHash: _address, sealed: _sealed, ...withoutSecrets } = check;
-  const moves = former !== accountId;
+  const moves = row.account_id !== accountId;
   if (moves) {
-    await refuseBeyondLimit(store, accountId, limits);
     // The new owner must neither see nor publish the reports of the former owner.
     await forgetHeartbeats(store, row.id);
     await forgetPosts(store, row.id);
   }
-  const other = moves ? undefined : await findOtherOwner(store, domain, accountId);
-  if (other !== undefined) await loseDomain(store, other, now);
-  const slug = await slugFor(store, domain, true, row);
-  const service = await updateService(store, row, {
+  return await updateService(store, row, {
     ...definition,
-    ...slugChange(definition, slug),
+    ...names,
     // What was recorded while it was private stays so until the new owner says otherwise.
     ...(moves ? { ...UNSAID, visibility: definition.visibility } : {}),
     // The former owner knows the heartbeat address, and entered the credentials.
@@ -334,30 +377,31 @@ export async function proveDomain(
     accountId,
     verified: true,
   });
-  if (other !== undefined) await addNotice(store, accountId, now, { code: 'domain_won', domain });
-  if (moves) {
-    if (former !== null) await addNotice(store, former, now, { code: 'domain_lost', domain });
-    await addNotice(store, accountId, now, { code: 'domain_won', domain });
-  }
-  return service;
 }
 
-/** The service of another account that owns the domain, which an account with a service by trust has proved now. */
-async function findOtherOwner(
+/** The slugs of the first service of a domain that is verified: the dashed form of the domain, unless it has one of its own. */
+async function namesOfProven(
+  store: RegistryStore,
+  row: ServiceRow,
+): Promise<Pick<NewService, 'slug' | 'formerSlugs'>> {
+  const { slug, domain } = row;
+  if (!isFormOf(slug, domain))
+    return { slug, ...(await namesBeside(store, { domain, slug, verified: true }, row)) };
+  return slugChange(toDefinition(row), await slugFor(store, domain, true, row));
+}
+
+/** The services of another account that owns the domain, which an account with services by trust has proved now. */
+async function findOfOtherOwner(
   store: RegistryStore,
   domain: string,
   accountId: number,
-): Promise<ServiceRow | undefined> {
-  const owner = await findOwned(store, domain, null);
-  return owner?.account_id === accountId ? undefined : owner;
+): Promise<ServiceRow[]> {
+  return (await findOwned(store, domain, null)).filter((row) => row.account_id !== accountId);
 }
 
-/** Its service stays, without the domain. */
-async function loseDomain(store: RegistryStore, row: ServiceRow, now: number): Promise<void> {
-  const service = { ...toDefinition(row), verified: false };
-  await updateService(store, { ...row, unproven: 1 }, service);
-  if (row.account_id !== null)
-    await addNotice(store, row.account_id, now, { code: 'domain_lost', domain: row.domain });
+/** A service stays, without the domain. */
+async function loseDomain(store: RegistryStore, row: ServiceRow): Promise<void> {
+  await updateService(store, { ...row, unproven: 1 }, { ...toDefinition(row), verified: false });
 }
 
 /** Badges and links under the old slug still lead to the service. */
@@ -367,5 +411,5 @@ function slugChange(
 ): Pick<NewService, 'slug' | 'formerSlugs'> {
   if (slug === before.slug) return { slug };
   const former = (before.formerSlugs ?? []).filter((one) => one !== slug);
-  return { slug, formerSlugs: [...former, before.slug].slice(-MAX_FORMER_SLUGS) };
+  return { slug, ...keptFormerSlugs([...former, before.slug]) };
 }

@@ -94,6 +94,7 @@ export async function tryForm(
         ? await tryService(sources, member, documentIn(fields))
         : await tryService(sources, member, mergePatch(serviceDocumentOf(service), patch), {
             before: service.check,
+            slug: service.slug,
             patch,
           });
     return atFields(outcome, fields);

@@ -82,6 +82,8 @@ export const englishDashboard = {
   addService: 'Add a service',
   addServiceLead: 'Checks begin once the service is saved and its domain is verified. Try the check first.',
   nameHint: 'the domain',
+  addFurther: 'Add another check of this host',
+  slug: 'Slug, for another check of the same domain',
   showFields: 'Show its fields',
   goOn: 'Continue',
   saveNew: 'Save the service',

@@ -106,6 +106,8 @@ export const germanDashboard: Texts['dashboard'] = {
   addServiceLead:
     'Die Prüfungen beginnen, sobald der Dienst gespeichert und seine Domain bestätigt ist. Probieren Sie die Prüfung vorher aus.',
   nameHint: 'die Domain',
+  addFurther: 'Eine weitere Prüfung dieses Hosts hinzufügen',
+  slug: 'Kurzname, für eine weitere Prüfung derselben Domain',
   showFields: 'Felder zeigen',
   goOn: 'Weiter',
   saveNew: 'Dienst speichern',

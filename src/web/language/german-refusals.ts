@@ -23,6 +23,7 @@ import type {
 import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from '../../language/german-failures.ts';
+import { OF_DOMAINS } from './german-domain-refusals.ts';
 
 const DOMAIN_PROBLEMS: TextTable<HostNameProblemParams> = {
   empty: 'Die Domain fehlt.',
@@ -226,16 +227,7 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Wovon er abhängt, ist weder unter den öffentlichen noch unter Ihren Diensten: ${name}.`,
   parent_circle: ({ circle }) =>
     `Ein Dienst kann nicht von sich selbst abhängen, auch nicht über andere: ${circle}.`,
-  slug_taken: ({ slug }) => `Der Kurzname ${slug} ist vergeben: er steht für einen anderen Dienst.`,
-  domain_taken: ({ domain }) => `Die Domain ${domain} ist schon registriert.`,
-  foreign_domain: ({ domain }) =>
-    `${domain} ist von einem anderen Konto registriert. Gehört sie Ihnen, bestätigen Sie die Domain.`,
-  catalogue_domain: ({ domain, parent, slug }) =>
-    `${domain} liegt in ${parent} des öffentlichen Katalogs (${slug}): bestätigen Sie erst die Domain.`,
-  catalogue_owns: ({ domain, parent }) =>
-    `Die Domain ${domain} gehört zu ${parent} des öffentlichen Katalogs.`,
-  name_taken: ({ name, other }) =>
-    `Der Name ${name} gleicht oder ähnelt ${other} aus dem öffentlichen Katalog: wählen Sie einen anderen.`,
+  ...OF_DOMAINS,
 
   sign_in_name_taken: ({ name }) =>
     `Der Name ${name} ist vergeben: wählen Sie einen anderen, um sich anzumelden.`,
@@ -268,8 +260,6 @@ const REFUSALS: TextTable<RefusalParams> = {
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   url_elsewhere: ({ domain }) =>
     `Die Adresse einer Prüfung muss bei ${domain} oder einem Namen darunter liegen.`,
-  domain_fixed:
-    'Die Domain eines Dienstes lässt sich nicht ändern: legen Sie einen Dienst für die andere Domain an.',
   kind_unavailable: ({ kind, cause }) =>
     `Prüfungen der Art ${kind} sind hier nicht möglich: ${germanFailure({ class: 'unreachable', cause })}.`,
   setting_invalid: ({ setting, problem }) =>

@@ -239,14 +239,14 @@ t.test('the host of an address of a check counts as a destination, beside the do
   const claimed: (readonly [string, readonly string[]])[] = [];
   const context = {
     registry: {
-      async claimAddresses(domain: string, addresses: readonly string[]) {
+      async claimAddresses(domain: string, _slug: string | null, addresses: readonly string[]) {
         claimed.push([domain, addresses]);
       },
     },
     resolve: async (host: string) => [`4 of ${host}`, 'shared'],
   };
   const claim = (kind: 'http' | 'heartbeat', url: string | null) =>
-    claimPlace(context, 'shop.example', { kind, url });
+    claimPlace(context, { domain: 'shop.example', slug: null, check: { kind, url } });
   for (const url of [null, 'https://shop.example/x', 'https://cdn.shop.example:8443/x'])
     t.same(await claim('http', url), { ok: true, value: undefined });
   t.same(await claim('heartbeat', 'https://cdn.shop.example/'), { ok: true, value: undefined });

@@ -70,9 +70,23 @@ t.test('a service is added with the fields of its kind, whatever the kind', asyn
       verified: false,
     },
   ]);
-  const again = await post('/dashboard/services/new/save', ada, { domain: 'db.example.com', kind: 'tls' });
-  t.match(fieldOf(again.text, 'domain'), { problem: /registered already/ });
-  t.match(await registry.servicesOf(ada.id), [{ check: { kind: 'tcp' } }], 'its kind stays');
+  const again = await post('/dashboard/services/new/save', ada, { ...tcp, 'settings.port': '443' });
+  t.match(fieldOf(again.text, 'domain'), {
+    problem: /registered already.* needs a slug, such as db-example-com-tcp/,
+  });
+  const other = { domain: 'db.example.com', kind: 'tls' };
+  const more = await post('/dashboard/services/new/save', ada, other);
+  t.match(
+    more,
+    { location: '/dashboard/services/db-example-com-tls?saved=new' },
+    'another check of the host',
+  );
+  const wrong = await post('/dashboard/services/new/save', ada, { ...other, slug: 'bank' });
+  t.match(fieldOf(wrong.text, 'slug'), { value: 'bank', problem: /begins with db-example-com-/ });
+  const named = { ...other, slug: 'db-example-com-cert' };
+  t.match(await post('/dashboard/services/new/save', ada, named), { status: 303 });
+  const kinds = (await registry.servicesOf(ada.id)).map(({ check }) => check.kind);
+  t.same(kinds, ['tcp', 'tls', 'tls'], 'its kind stays');
 });
 
 t.test('another kind shows its fields before anything is saved, and what was entered stays', async (t) => {

@@ -11,7 +11,7 @@ import { setFact } from '../../database/fact-rows.ts';
 import { type Batch, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { NewService } from '../../ports/services.ts';
 import { retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
-import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
+import { findOtherSlug, isReleased, releasedSlug, releaseSlug, tellOwner } from './slugs.ts';
 
 /** Indexes of the list, to find conflicts with owners' services. */
 interface CatalogueNames {
@@ -179,14 +179,7 @@ async function releaseRemoved(
   row: ServiceRow,
   { byPageName }: CatalogueNames,
 ): Promise<void> {
-  if (isReleased(row.slug) || !byPageName.has(row.slug)) return;
-  const { kysely, queries } = store;
-  await queries.run(
-    kysely
-      .updateTable('services')
-      .set({ slug: releasedSlug(row) })
-      .where('id', '=', row.id),
-  );
+  if (!isReleased(row.slug) && byPageName.has(row.slug)) await releaseSlug(store, row);
 }
 
 /** Removes an unverified service on a domain of the list; false: the service does not conflict and stays. */
@@ -228,12 +221,7 @@ async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNam
   if (slugTaker === undefined && nameTaker === undefined && !formerGone) return;
 
   const slug =
-    slugTaker === undefined
-      ? row.slug
-      : await findFreeSlug(store, row.domain, {
-          exceptId: row.id,
-          reserved: new Set(names.byPageName.keys()),
-        });
+    slugTaker === undefined ? row.slug : await findOtherSlug(store, row, new Set(names.byPageName.keys()));
   const name = nameTaker === undefined ? row.name : row.domain;
   const { formerSlugs: _before, ...rest } = definition;
   await updateService(store, row, {

@@ -1,21 +1,39 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
 
 import { systemClock } from '../../../clock.ts';
+import { isSameCheck } from '../../../domain/check-target.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { dashDomain, type Service } from '../../../domain/service.ts';
+import { furtherSlug } from '../../../domain/service-slug.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { AddOutcome, DefinedService, NewService, RegistryErrorCode } from '../../ports/services.ts';
+import type {
+  AddedService,
+  AddOutcome,
+  Beside,
+  DefinedService,
+  NewService,
+  RegistryErrorCode,
+} from '../../ports/services.ts';
 import { isTrustedAccount } from '../trust.ts';
 import { findParents } from './parent-rows.ts';
-import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
+  insertServices,
+  putService,
+  retireService,
+  type ServiceRow,
+  toDefinition,
+  updateService,
+} from './service-rows.ts';
+import {
+  bareSlug,
   clearDashedSlug,
-  findFreeSlug,
+  findFreeForm,
   formerSlugs,
   isReleased,
   isSlugTaken,
+  keptFormerSlugs,
   loadNameRule,
   refuseTakenName,
   releasedSlug,
@@ -24,7 +42,7 @@ import {
 // Statements, because Kysely takes longer to build these queries than SQLite to run them, and clients create many services.
 const FIND_OWNED = statement<ServiceRow>(
   `SELECT * FROM services WHERE domain = ? AND origin = 'owner' AND removed = 0 AND (unproven = 0 OR account_id = ?)
-   ORDER BY unproven DESC LIMIT 1`,
+   ORDER BY further, id`,
 );
 // By the domain alone, because SQLite would otherwise scan all services of the account.
 const FIND_OF_DOMAIN = statement<ServiceRow>('SELECT * FROM services WHERE domain = ?');
@@ -43,21 +61,14 @@ const ADD_REGISTRATION = statement('INSERT INTO domain_registrations (account_id
  * Adds an owner's service on behalf of the operator, inside the caller's transaction. An account that adds a domain
  * again gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
  * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (the slug is the slug, a
- * reserved slug or the dashed domain of another service: append a number and try again), `name_taken`.
+ * reserved slug or the dashed domain of another service), `name_taken`.
  */
 export async function addService(
   store: RegistryStore,
   service: NewService,
   limits: DomainLimits,
 ): Promise<Service> {
-  const { domain, slug, verified } = service;
-  return await add(store, service, limits, async (returning) => {
-    const cleared =
-      verified && slug === dashDomain(domain) && (await clearDashedSlug(store, domain, returning?.id));
-    if (!cleared && (await isSlugTaken(store, slug, returning?.id)))
-      throw new RegistryError('slug_taken', { code: 'slug_taken', slug });
-    return slug;
-  });
+  return await add(store, service, limits);
 }
 
 /**
@@ -66,16 +77,20 @@ export async function addService(
  */
 export async function addServices(
   store: RegistryStore,
-  services: readonly Omit<NewService, 'slug'>[],
+  services: readonly AddedService[],
   limits: DomainLimits,
 ): Promise<AddOutcome[]> {
-  const hasParents = ({ dependsOn = [] }: (typeof services)[number]) => dependsOn.length > 0;
+  // The order on a host matters: its first one is not added after others.
+  const hosts = new Set(
+    services.flatMap(({ domain, dependsOn = [] }) => (dependsOn.length > 0 ? [domain] : [])),
+  );
+  const hasParents = ({ domain }: AddedService) => hosts.has(domain);
   const added = await addTogether(
     store,
     services.filter((one) => !hasParents(one)),
     limits,
   );
-  const outcomes = new Map<(typeof services)[number], AddOutcome>();
+  const outcomes = new Map<AddedService, AddOutcome>();
   for (const service of services) {
     const slug = added.get(service);
     if (slug !== undefined) outcomes.set(service, { slug });
@@ -104,10 +119,10 @@ export async function addServices(
  */
 async function addTogether(
   store: RegistryStore,
-  services: readonly Omit<NewService, 'slug'>[],
+  services: readonly AddedService[],
   { perAccount }: DomainLimits,
-): Promise<ReadonlyMap<Omit<NewService, 'slug'>, string>> {
-  const added = new Map<Omit<NewService, 'slug'>, string>();
+): Promise<ReadonlyMap<AddedService, string>> {
+  const added = new Map<AddedService, string>();
   if (perAccount !== Number.POSITIVE_INFINITY || services.length < 2) return added;
   const { kysely, queries } = store;
   const forms = [...new Set(services.map(({ domain }) => dashDomain(domain)))];
@@ -125,28 +140,25 @@ async function addTogether(
   for (const service of services) {
     const { origin, accountId, domain, name, verified } = service;
     const slug = dashDomain(domain);
-    if (origin !== 'owner' || accountId === null || !verified) continue;
-    if (taken.has(slug) || isNameTaken(name, domain) !== null) continue;
+    const isPlain = origin === 'owner' && accountId !== null && verified && service.slug === undefined;
+    if (isPlain && !taken.has(slug) && isNameTaken(name, domain) === null) added.set(service, slug);
+    // Services of the same host that follow are not the first one.
     taken.add(slug);
-    added.set(service, slug);
   }
   await insertServices(
     store,
-    [...added].map(([service, slug]) => ({ ...service, slug })),
+    [...added].map(([{ beside: _, ...service }, slug]) => ({ ...service, slug })),
   );
   return added;
 }
 
 async function addAlone(
   store: RegistryStore,
-  service: Omit<NewService, 'slug'>,
+  service: AddedService,
   limits: DomainLimits,
 ): Promise<AddOutcome> {
   try {
-    const { domain, verified } = service;
-    const { slug } = await store.nested(() =>
-      add(store, service, limits, (returning) => slugFor(store, domain, verified, returning)),
-    );
+    const { slug } = await store.nested(() => add(store, service, limits));
     return { slug };
   } catch (error) {
     if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
@@ -154,19 +166,72 @@ async function addAlone(
   }
 }
 
-async function add(
-  store: RegistryStore,
-  service: Omit<NewService, 'slug'>,
-  limits: DomainLimits,
-  chooseSlug: (returning: ServiceRow | null) => Promise<string>,
-): Promise<Service> {
+async function add(store: RegistryStore, service: AddedService, limits: DomainLimits): Promise<Service> {
   const { origin, accountId, domain, name, verified } = service;
   if (origin !== 'owner' || accountId === null) throw new Error(`${domain} is not a service of an owner`);
   await refuseTakenName(store, name, domain);
-  await refuseDomain(store, { domain, accountId, verified }, limits);
+  const others = await findOwned(store, domain, accountId);
+  await refusePlace(store, { ...service, accountId }, others, limits);
+  const own = others.filter((row) => row.account_id === accountId);
+  // The word of the operator counts as a proof for the whole host.
+  if (verified)
+    for (const row of own)
+      if (row.verified === 0) await updateService(store, row, { ...toDefinition(row), verified });
   const dependsOn = await findParents(store, accountId, service.dependsOn ?? []);
-  const returning = await findReturning(store, domain, accountId);
-  return await putService(store, returning, { ...service, dependsOn, slug: await chooseSlug(returning) });
+  return await addAt(store, { ...service, dependsOn, accountId }, own);
+}
+
+/** A service that is added, and whether it may be one beside others. */
+type Added = Omit<AddedService, 'accountId'> & { readonly accountId: number };
+
+/** Adds a service as the first one of its host, or beside `others`. Throws `slug_taken`. */
+async function addAt(
+  store: RegistryStore,
+  { beside: _, ...service }: Added,
+  others: readonly ServiceRow[],
+): Promise<Service> {
+  const { domain, slug: given, verified } = service;
+  const isFurther = others.length > 0;
+  const form = dashDomain(domain);
+  const wanted = given ?? (isFurther ? furtherSlug(service) : form);
+  const returning = await findReturning(store, service, wanted, isFurther);
+  const exceptId = returning?.id;
+  const search = exceptId === undefined ? {} : { exceptId };
+  const place = isFurther ? ({ isFurther } as const) : {};
+  if (given === undefined) {
+    const slug = isFurther
+      ? await findFreeForm(store, wanted, search)
+      : await slugFor(store, domain, verified, returning);
+    return await putService(store, returning, { ...service, ...place, slug });
+  }
+  const isCleared = given === form && verified && (await clearDashedSlug(store, domain, exceptId));
+  if (!isCleared && (await isSlugTaken(store, given, exceptId)))
+    throw new RegistryError('slug_taken', {
+      code: 'slug_taken',
+      slug: given,
+      free: await findFreeForm(store, given, search),
+    });
+  const names = isFurther ? {} : await namesBeside(store, { domain, slug: given, verified }, returning);
+  return await putService(store, returning, { ...service, ...names, ...place, slug: given });
+}
+
+/**
+ * The further slugs of the first service of a host: the dashed form of the domain too, where its own slug is another one and no
+ * other service has that form.
+ */
+export async function namesBeside(
+  store: RegistryStore,
+  { domain, slug, verified }: Pick<NewService, 'domain' | 'slug' | 'verified'>,
+  row: ServiceRow | null,
+): Promise<Pick<NewService, 'formerSlugs'>> {
+  const form = dashDomain(domain);
+  const { formerSlugs: known = [] } = row === null ? {} : toDefinition(row);
+  const kept = known.filter((one) => one !== slug);
+  if (slug === form || kept.includes(form)) return keptFormerSlugs(kept);
+  const isFree = verified
+    ? await clearDashedSlug(store, domain, row?.id)
+    : !(await isSlugTaken(store, form, row?.id));
+  return keptFormerSlugs(isFree ? [...kept, form] : kept);
 }
 
 /** Live services of owners. */
@@ -175,54 +240,61 @@ export function ownedServices(kysely: RegistryStore['kysely']) {
 }
 
 /**
- * The live service of the account with that domain, else that of the account that owns the domain. Those that accounts have by trust
- * alone concern no other account.
+ * The live services of the account with that domain, the first one at the head; else those of the account that owns the domain. What
+ * accounts have by trust alone concerns no other account.
  */
 export async function findOwned(
   { queries }: RegistryStore,
   domain: string,
   accountId: number | null,
-): Promise<ServiceRow | undefined> {
-  return await queries.first(FIND_OWNED(domain, accountId));
+): Promise<ServiceRow[]> {
+  const rows = await queries.all(FIND_OWNED(domain, accountId));
+  const own = rows.filter((row) => row.account_id === accountId);
+  return own.length === 0 ? rows : own;
 }
 
 /**
  * Registers a domain inside the caller's transaction, under its dashed form, with a number appended if another service
- * has that slug; for a verified domain, services there that were never verified get another slug. An account that
- * registers a domain again gets its old service back. Throws `domain_taken`, `catalogue_domain`, `account_limit`.
+ * has that slug; for a verified domain, services there that were never verified get another slug. Or adds a service beside those
+ * that the account has there. An account that registers a domain again gets its old service back. Throws `domain_taken`,
+ * `slug_taken`, `catalogue_domain`, `account_limit`.
  */
 export async function registerDomain(
   store: RegistryStore,
   service: Partial<DefinedService> &
-    Pick<NewService, 'domain' | 'check' | 'verified'> & { readonly accountId: number },
+    Pick<NewService, 'domain' | 'check' | 'verified'> & {
+      readonly accountId: number;
+      readonly beside?: Beside | undefined;
+    },
   limits: DomainLimits,
 ): Promise<Service> {
-  const { domain, accountId, verified } = service;
-  await refuseDomain(store, service, limits);
-  await noteRegistration(store, accountId, limits.perDay, systemClock.now());
-  const returning = await findReturning(store, domain, accountId);
-  const definition: NewService = {
+  const { domain, accountId } = service;
+  const definition = {
     name: domain,
     category: 'developer',
     paused: false,
     ...service,
-    slug: await slugFor(store, domain, verified, returning),
     origin: 'owner',
     statusPage: null,
-  };
-  return await putService(store, returning, definition);
+  } as const;
+  const others = await findOwned(store, domain, accountId);
+  await refusePlace(store, definition, others, limits);
+  await noteRegistration(store, accountId, limits.perDay, systemClock.now());
+  const own = others.filter((row) => row.account_id === accountId);
+  return await addAt(store, definition, own);
 }
 
-/** Throws `account_limit` if the account has the maximum number of live domains. */
+/** Throws `account_limit` if the account would have more live services than it may. */
 export async function refuseBeyondLimit(
   { queries }: RegistryStore,
   accountId: number,
   { perAccount }: DomainLimits,
+  more = 1,
 ): Promise<void> {
   // The operator has no limit, and an import need not count thousands of rows for each of thousands of services.
   if (perAccount === Number.POSITIVE_INFINITY) return;
   const owned = await queries.first(COUNT_OWNED(accountId));
-  if ((owned?.count ?? 0) >= perAccount)
+  if ((owned?.count ?? 0) + more > perAccount)
     throw new RegistryError('account_limit', { code: 'too_many_domains', max: perAccount });
 }
 
@@ -283,20 +355,43 @@ export async function slugFor(
   const search = exceptId === undefined ? {} : { exceptId };
   return kept !== null && !(await isSlugTaken(store, kept, exceptId))
     ? kept
-    : await findFreeSlug(store, domain, search);
+    : await findFreeForm(store, dashDomain(domain), search);
 }
 
-async function refuseDomain(
+/** Throws `domain_taken` unless a service may be the first one of its host, or one beside `others`. */
+export async function refuseBeside(
   store: RegistryStore,
-  { domain, accountId, verified }: { domain: string; accountId: number; verified: boolean },
+  service: Pick<Added, 'domain' | 'name' | 'accountId' | 'slug' | 'beside'> & Pick<NewService, 'check'>,
+  others: readonly ServiceRow[],
+): Promise<void> {
+  const [first] = others;
+  if (first === undefined) return;
+  const { domain, accountId } = service;
+  const beside = service.slug === undefined ? service.beside : 'always';
+  const isOwn = first.account_id === accountId;
+  const isOther = (row: ServiceRow) =>
+    !isSameCheck(withoutSecrets(toDefinition(row)), withoutSecrets(service));
+  if (isOwn && (beside === 'always' || (beside === 'otherCheck' && others.every(isOther)))) return;
+  const free = isOwn ? await findFreeForm(store, furtherSlug(service)) : null;
+  throw new RegistryError('domain_taken', { code: 'domain_taken', domain, free });
+}
+
+/** A check to compare: the same credentials are never encrypted alike. */
+function withoutSecrets({ domain, check: { sealed: _, ...check } }: Pick<NewService, 'domain' | 'check'>) {
+  return { domain, check, origin: 'owner' } as const;
+}
+
+async function refusePlace(
+  store: RegistryStore,
+  service: Added,
+  others: readonly ServiceRow[],
   limits: DomainLimits,
 ): Promise<void> {
-  const owned = await findOwned(store, domain, accountId);
-  const needsNoProof = await isTrustedAccount(store, accountId);
-  if (owned !== undefined && (owned.account_id === accountId || !needsNoProof))
-    throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
-  if (!verified && !needsNoProof) await refuseCatalogueDomain(store, domain);
-  await refuseBeyondLimit(store, accountId, limits);
+  const needsNoProof = await isTrustedAccount(store, service.accountId);
+  const isForeign = others.some((row) => row.account_id !== service.accountId);
+  if (!isForeign || !needsNoProof) await refuseBeside(store, service, others);
+  if (!service.verified && !needsNoProof) await refuseCatalogueDomain(store, service.domain);
+  await refuseBeyondLimit(store, service.accountId, limits);
 }
 
 /** Counts a registration. Throws `account_limit` if the account has made the maximum number within a day. */
@@ -319,15 +414,20 @@ async function noteRegistration(
   await queries.run(ADD_REGISTRATION(accountId, now));
 }
 
-/** The service with that domain that the account removed last; null: there is none. */
+/**
+ * The service that the account gets back: of those that it removed on the host, the one that had the slug, else, for the first one
+ * of the host, the last of those that were the first. Null: there is none.
+ */
 async function findReturning(
   { queries }: RegistryStore,
-  domain: string,
-  accountId: number,
+  { domain, accountId, slug: given }: Added,
+  wanted: string,
+  isFurther: boolean,
 ): Promise<ServiceRow | null> {
-  const rows = await queries.all(FIND_OF_DOMAIN(domain));
-  const returning = rows
+  const removed = (await queries.all(FIND_OF_DOMAIN(domain)))
     .filter((row) => row.account_id === accountId && row.origin === 'owner' && row.removed === 1)
     .sort((a, b) => b.id - a.id);
-  return returning[0] ?? null;
+  const had = removed.find(({ slug }) => bareSlug(slug) === wanted);
+  if (had !== undefined || isFurther || given !== undefined) return had ?? null;
+  return removed.find(({ further }) => further === 0) ?? null;
 }

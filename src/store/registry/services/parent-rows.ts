@@ -10,7 +10,7 @@ const FIND_NAMED: Batch<Pick<ServiceRow, 'slug'>> = {
   types: ['text', 'text', 'bigint', 'text'],
   sql: `SELECT slug FROM services
    WHERE (slug = ? OR domain = ?) AND removed = 0 AND (account_id = ? OR origin = 'catalogue')
-   ORDER BY CASE WHEN slug = ? THEN 0 ELSE 1 END, origin DESC, slug`,
+   ORDER BY CASE WHEN slug = ? THEN 0 ELSE 1 END, origin DESC, further, slug`,
 };
 const CHILDREN_OF = statement<Pick<ServiceRow, 'slug' | 'depends_on'>>(
   'SELECT slug, depends_on FROM services WHERE account_id = ? AND depends_on IS NOT NULL AND removed = 0',

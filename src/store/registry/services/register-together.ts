@@ -100,8 +100,9 @@ async function findFree(store: RegistryStore, registrations: readonly Registrati
   const reserved = new Set(former);
   const catalogue = new Set(parents.filter((_, index) => listed[index]?.count !== 0));
   return registrations.map(
-    ([, { domain, name, dependsOn = [] }, { isProven }], index) =>
+    ([, { domain, slug, name, dependsOn = [] }, { isProven }], index) =>
       !isProven &&
+      slug === undefined &&
       dependsOn.length === 0 &&
       holders[index]?.count === 0 &&
       !reserved.has(dashDomain(domain)) &&

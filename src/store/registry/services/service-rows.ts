@@ -11,6 +11,7 @@ import {
   type Service,
   UNSAID,
 } from '../../../domain/service.ts';
+import { isFormOf } from '../../../domain/service-slug.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -335,10 +336,14 @@ function toUpdate({ row, service, defined }: ServiceUpdate & { readonly defined:
 
 /**
  * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again; its
- * credentials do not. `slug` replaces its slug, if other services may take that slug.
+ * credentials do not. `slug` replaces its slug, if other services may take that slug. If it was the first one of its host, the
+ * oldest of the others becomes that.
  */
 export async function retireService(store: RegistryStore, row: ServiceRow, slug = row.slug): Promise<void> {
   const { kysely, queries } = store;
+  const next = row.origin === 'owner' && row.further === 0 ? await findNext(store, row) : null;
+  // The form of the domain leads to the next one from then on.
+  const former = next === null ? row.former_slugs : null;
   await queries.run(
     kysely
       .updateTable('services')
@@ -348,7 +353,7 @@ export async function retireService(store: RegistryStore, row: ServiceRow, slug 
         revision: row.revision + 1,
         check_definition: JSON.stringify(withoutCredentials(toCheck(row.check_definition))),
         depends_on: null,
-        ...(slug === row.slug ? {} : { former_slugs: null }),
+        former_slugs: slug === row.slug ? former : null,
       })
       .where('id', '=', row.id),
   );
@@ -358,6 +363,36 @@ export async function retireService(store: RegistryStore, row: ServiceRow, slug 
   await queries.run(
     kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
   );
+  // It is read again, since what it depends on may have changed.
+  const first = next === null ? null : await findNext(store, row);
+  if (first !== null) await makeFirst(store, first, row);
+}
+
+/** The oldest of the other live services that the account has on the host; null: there is none. */
+async function findNext(
+  { kysely, queries }: RegistryStore,
+  { id, domain, account_id }: ServiceRow,
+): Promise<ServiceRow | null> {
+  const others = kysely
+    .selectFrom('services')
+    .selectAll()
+    .where('domain', '=', domain)
+    .where('account_id', '=', account_id)
+    .where('origin', '=', 'owner')
+    .where('removed', '=', 0)
+    .where('id', '<>', id);
+  return (await queries.all(others.orderBy('id')))[0] ?? null;
+}
+
+/** Makes a service the first one of its host: what led to the former one by its domain leads to it. */
+async function makeFirst(store: RegistryStore, row: ServiceRow, former: ServiceRow): Promise<void> {
+  const { isFurther: _, ...definition } = toDefinition(row);
+  const { slug, formerSlugs = [] } = toDefinition(former);
+  const ofDomain = [slug, ...formerSlugs].filter((one) => isFormOf(one, row.domain));
+  const names = [...new Set([...(definition.formerSlugs ?? []), ...ofDomain])].filter(
+    (one) => one !== row.slug,
+  );
+  await updateService(store, row, { ...definition, ...(names.length === 0 ? {} : { formerSlugs: names }) });
 }
 
 function withoutCredentials({ sealed: _sealed, ...check }: CheckDefinition): CheckDefinition {

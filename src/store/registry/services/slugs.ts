@@ -10,10 +10,11 @@ import { dashDomain, firstFreeForm } from '../../../domain/service.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { NewService } from '../../ports/services.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
-export const MAX_FORMER_SLUGS = 5;
+const MAX_FORMER_SLUGS = 5;
 
 const FIND_HOLDERS = statement<ServiceRow>('SELECT * FROM services WHERE slug = ? OR dashed = ?');
 const FIND_FORMS = statement<Pick<ServiceRow, 'id' | 'slug' | 'dashed'>>(
@@ -24,7 +25,7 @@ const FIND_FORMER_SLUGS = statement<Pick<ServiceRow, 'id' | 'former_slugs'>>(
   'SELECT id, former_slugs FROM services WHERE former_slugs IS NOT NULL',
 );
 
-/** Exceptions for {@link findFreeSlug}. */
+/** Exceptions for {@link findFreeForm}. */
 export interface SlugSearch {
   /** The service that needs a slug; its own slugs count as free. */
   readonly exceptId?: number;
@@ -33,22 +34,36 @@ export interface SlugSearch {
 }
 
 /**
- * The dashed form of a domain if it is free, else that form with the lowest free number from 2 on. A form is taken if
+ * A form, such as the dashed one of a domain, if it is free, else that with the lowest free number from 2 on. A form is taken if
  * it is the slug, a former slug or the dashed domain of any service. One query, however many numbers are taken.
  */
-export async function findFreeSlug(
+export async function findFreeForm(
   store: RegistryStore,
-  domain: string,
+  base: string,
   search: SlugSearch = {},
 ): Promise<string> {
-  const base = dashDomain(domain);
   const taken = new Set([...(search.reserved ?? []), ...(await takenForms(store, base, search.exceptId))]);
   return firstFreeForm(base, (form) => taken.has(form));
+}
+
+/** A free form of the slug that the registry chooses for a service: of its domain, or of its present slug if it is not the first. */
+export async function findOtherSlug(
+  store: RegistryStore,
+  { id, slug, domain, further }: ServiceRow,
+  reserved: ReadonlySet<string>,
+): Promise<string> {
+  const base = further === 1 ? bareSlug(slug) : dashDomain(domain);
+  return await findFreeForm(store, base, { exceptId: id, reserved });
 }
 
 /** Whether `slug` leads to a service, or to the badge of one. */
 export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): Promise<boolean> {
   return (await takenForms(store, slug, exceptId)).has(slug);
+}
+
+/** The newest further slugs of a service. */
+export function keptFormerSlugs(slugs: readonly string[]): Pick<NewService, 'formerSlugs'> {
+  return slugs.length === 0 ? {} : { formerSlugs: slugs.slice(-MAX_FORMER_SLUGS) };
 }
 
 /**
@@ -64,10 +79,17 @@ export async function clearDashedSlug(
   const rows = await store.queries.all(FIND_HOLDERS(slug, slug));
   const isBadge = ({ origin, removed }: ServiceRow) => origin === 'catalogue' && removed === 0;
   const holders = rows.filter((row) => row.id !== exceptId && (row.slug === slug || isBadge(row)));
-  if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
+  // A slug that an owner has chosen gives way to a domain that has this form.
+  const givesWay = (row: ServiceRow) =>
+    row.ever_verified === 0 || (row.further === 1 && row.domain !== domain);
+  if (holders.some((row) => row.origin === 'catalogue' || !givesWay(row))) return false;
   if ((await formerSlugs(store, exceptId)).includes(slug)) return false;
   for (const row of holders) {
-    const free = await findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
+    if (row.removed === 1) {
+      await releaseSlug(store, row);
+      continue;
+    }
+    const free = await findOtherSlug(store, row, new Set([slug]));
     await updateService(store, row, { ...toDefinition(row), slug: free });
     await tellOwner(store, row, {
       code: 'slug_to_verified',
@@ -83,6 +105,17 @@ export async function clearDashedSlug(
 /** The slug of a removed service that reserves nothing. Clients cannot request it, because valid slugs have no tilde. */
 export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): string {
   return isReleased(slug) ? slug : `${slug}~${id}`;
+}
+
+/** Makes the reserved slug of a removed service free. */
+export async function releaseSlug({ kysely, queries }: RegistryStore, row: ServiceRow): Promise<void> {
+  const release = kysely.updateTable('services').set({ slug: releasedSlug(row) });
+  await queries.run(release.where('id', '=', row.id));
+}
+
+/** The slug that a service has, or had before it was released. */
+export function bareSlug(slug: string): string {
+  return slug.replace(/~.*$/, '');
 }
 
 /** Whether a slug was released when its service was removed. */
