@@ -282,6 +282,15 @@ const CAUSES = {
   registration_unknown: ({ error }: OfError) =>
     `the registry does not say when the registration ends (${error})`,
   registry_missing: ({ text }: OfText) => `no registry is known for .${text}: name its RDAP server`,
+  container_missing: ({ text }: OfText) => `there is no container ${text}`,
+  /** `exitCode` of its process; 0 also where it has not ended. */
+  container_stopped: ({ state, exitCode }: { readonly state: string; readonly exitCode: number }) =>
+    `the container does not run (${state}${exitCode === 0 ? '' : `, exit code ${exitCode}`})`,
+  container_unhealthy: ({ text }: OfText) =>
+    `the container is unhealthy${text === '' ? '' : ` (its health check says: ${text})`}`,
+  socket_unusable: ({ path, error }: { readonly path: string } & OfError) =>
+    `the socket ${path} cannot be used here (${error})`,
+  account_untrusted: 'only checks of accounts that the operator trusts may ask for containers',
   tls_not_offered: 'the server does not offer TLS',
   record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
   record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,

@@ -21,6 +21,7 @@ export const PROBED_KINDS = [
   'mqtt',
   'mongodb',
   'domain',
+  'docker',
 ] as const;
 
 /** A kind of check. */

@@ -2,6 +2,7 @@
 import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
 import { dnsCheck } from './dns.ts';
+import { dockerCheck } from './docker.ts';
 import { domainCheck } from './domain.ts';
 import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
@@ -38,4 +39,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   mqtt: mqttCheck,
   mongodb: mongodbCheck,
   domain: domainCheck,
+  docker: dockerCheck,
 };

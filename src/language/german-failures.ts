@@ -194,6 +194,13 @@ const CAUSES: TextTable<FailureCauseParams> = {
     `die Registrierungsstelle sagt nicht, wann die Registrierung endet (${error})`,
   registry_missing: ({ text }) =>
     `für .${text} ist keine Registrierungsstelle bekannt: nennen Sie ihren RDAP-Server`,
+  container_missing: ({ text }) => `es gibt keinen Container ${text}`,
+  container_stopped: ({ state, exitCode }) =>
+    `der Container läuft nicht (${state}${exitCode === 0 ? '' : `, Exitcode ${exitCode}`})`,
+  container_unhealthy: ({ text }) =>
+    `der Container ist nicht gesund${text === '' ? '' : ` (seine Prüfung sagt: ${text})`}`,
+  socket_unusable: ({ path, error }) => `der Socket ${path} ist hier nicht benutzbar (${error})`,
+  account_untrusted: 'nur Prüfungen von Konten, denen der Betreiber vertraut, dürfen nach Containern fragen',
   tls_not_offered: 'der Server bietet kein TLS an',
   record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
   record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,

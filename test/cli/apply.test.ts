@@ -561,6 +561,7 @@ function everything() {
     icmp: {},
     domain: { minDays: 30 },
     mongodb: { port: 443 },
+    docker: { container: 'web', port: 443 },
     mqtt: { port: 443, username: 'secret-user', password: 'secret-pass', topic: 'a' },
     redis: { port: 443, username: 'secret-user', password: 'secret-pass' },
     mysql: { port: 443, username: 'secret-user', password: 'secret-pass', query: 'secret-query' },

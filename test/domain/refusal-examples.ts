@@ -191,7 +191,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
   kind_invalid: [
     {},
-    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, icmp, dns, smtp, ssh, postgres, mysql, redis, mqtt, mongodb, domain, heartbeat.',
+    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, icmp, dns, smtp, ssh, postgres, mysql, redis, mqtt, mongodb, domain, docker, heartbeat.',
   ],
   kind_unavailable: [
     { kind: 'icmp', cause: { code: 'ping_missing' } },

@@ -75,6 +75,8 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     redis: (host, port) => check(host, { kind: 'redis', settings: { port } }),
     mqtt: (host, port) => check(host, { kind: 'mqtt', settings: { port } }),
     mongodb: (host, port) => check(host, { kind: 'mongodb', settings: { port } }),
+    docker: (host, port) =>
+      check(host, { kind: 'docker', settings: { container: 'web', port }, trustedBy: 1 }),
     domain: (host, port) => check(host, { kind: 'domain', settings: { server: `http://${host}:${port}/` } }),
     icmp: (host) => check(host, { kind: 'icmp', settings: {} }),
     dns: (host, port) => check('x.example', { kind: 'dns', settings: { server: unbracketed(host), port } }),

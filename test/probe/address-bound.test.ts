@@ -75,6 +75,7 @@ t.test('every kind of check waits at an address that has as many connections as 
     redis: { settings: { port } },
     mqtt: { settings: { port } },
     mongodb: { settings: { port } },
+    docker: { settings: { container: 'web', port }, trustedBy: 1 },
     domain: { settings: { server: url } },
     icmp: {},
     dns: { settings: { server: '127.0.0.1', port: names.address().port } },

@@ -48,7 +48,7 @@ export function openProbe(t: Test, settings: Partial<ProberSettings> = {}, clock
       domain: rest.domain ?? '127.0.0.1',
       origin: rest.origin ?? 'catalogue',
       memory: rest.memory ?? NO_MEMORY,
-      accountId: null,
+      accountId: rest.accountId ?? null,
       lastCheckedAt: null,
       check: { ...DEFAULT_CHECK, url, caFile: TEST_CA_FILE, ...check },
     };

@@ -23,6 +23,7 @@ const PROGRAMS = {
   'mariadb-server': 'mariadbd',
   mosquitto: 'mosquitto',
   'openssh-server': 'sshd',
+  podman: 'podman',
   postfix: 'postfix',
   postgresql: 'psql',
   prometheus: 'promtool',

@@ -160,7 +160,7 @@ export function readCheck(document: MonitoringDocument, rules: CheckRules): Outc
   }));
   const checked = inCheck(
     readAll({
-      kind: readKind(kind, before?.kind),
+      kind: readKind(kind, before?.kind, rules),
       url: readUrl(url, rules),
       method: readMethod(kind, given.method ?? null, rules.choosesMethod === true),
       settings: judgeSettings(validateSettings(kind, settings, kept), kind, destinations, before),
@@ -248,9 +248,18 @@ function readUrl(
   return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
 }
 
-/** Refused with `kind_unavailable` if this machine cannot make such checks and the service does not have them already. */
-function readKind(kind: CheckKind, before: CheckKind | undefined): Outcome<CheckKind> {
-  const cause = kind === before || kind === 'heartbeat' ? null : obstacleOf(kind);
+/**
+ * Refused with `kind_unavailable` if this machine cannot make such checks, or the account may not have them, and the service does not
+ * have them already.
+ */
+function readKind(
+  kind: CheckKind,
+  before: CheckKind | undefined,
+  { destinations, limits }: CheckRules,
+): Outcome<CheckKind> {
+  if (kind === before || kind === 'heartbeat') return accept(kind);
+  const mayAsk = kind !== 'docker' || destinations.anyHost || limits.anyHost;
+  const cause = mayAsk ? obstacleOf(kind) : ({ code: 'account_untrusted' } as const);
   return cause === null ? accept(kind) : refuse({ code: 'kind_unavailable', kind, cause });
 }
 

@@ -27,6 +27,7 @@ const BY: WordOf<CheckKind> = {
   redis: 'durch Redis',
   mqtt: 'durch MQTT',
   mongodb: 'durch MongoDB',
+  docker: 'durch den Zustand des Containers',
   domain: 'durch Registrierung',
   heartbeat: 'durch Lebenszeichen',
 };
