@@ -152,6 +152,7 @@
     disconnect();
     const query = new URLSearchParams({ after: position, lang: document.documentElement.lang });
     if (main?.dataset.liveOf !== undefined) query.set('of', main.dataset.liveOf);
+    if (main?.dataset.livePage !== undefined) query.set('page', main.dataset.livePage);
     source = new EventSource(`${BASE_PATH}/live?${query}`);
     silenceTimer = setTimeout(handleFailure, SILENCE_TIMEOUT_MS);
     source.onmessage = (event) => {

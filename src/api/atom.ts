@@ -81,6 +81,7 @@ function pageRoute(
     path: '/p/:slug/incidents.atom',
     bucket: 'api',
     access: 'everyone',
+    open: 'page',
     describe: () =>
       describeFeed('followPageIncidents', 'Incidents of a status page as an Atom feed', [
         SLUG('The status page.', 'acme'),

@@ -118,6 +118,7 @@ export function calendarRoutes({
     path: '/p/:slug/calendar.ics',
     bucket: 'api',
     access: 'everyone',
+    open: 'page',
     describe: () =>
       describeCalendar('getPageCalendar', 'Maintenance of a status page as a calendar', [
         SLUG('The page, in any case.', 'acme'),

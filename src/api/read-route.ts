@@ -37,16 +37,28 @@ export interface ReadingEndpoint extends Required<Pick<Route, 'path' | 'handle'>
   readonly query?: ParameterSchemas;
   /** Schema of the response. */
   readonly answer: TSchema;
+  /** As of {@link Route}. */
+  readonly open?: 'page';
   /** Additional errors, by status. */
   readonly problems?: Readonly<Record<string, string>>;
 }
 
 /** Creates the route. */
-export function readRoute({ path, handle, ...endpoint }: ReadingEndpoint): Route {
-  return { path, bucket: 'api', access: 'everyone', handle, describe: () => describe(path, endpoint) };
+export function readRoute({ path, handle, open, ...endpoint }: ReadingEndpoint): Route {
+  const route: Route = {
+    path,
+    bucket: 'api',
+    access: 'everyone',
+    handle,
+    describe: () => describe(path, endpoint),
+  };
+  return open === undefined ? route : { ...route, open };
 }
 
-function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle'>): OpenApiOperation {
+function describe(
+  path: string,
+  endpoint: Omit<ReadingEndpoint, 'path' | 'handle' | 'open'>,
+): OpenApiOperation {
   const { id, tag, summary, description, slug = SERVICE_SLUG, query = {}, answer, problems: more } = endpoint;
   const hasId = path.includes(':id');
   const inPath = [...(path.includes(':slug') ? [slug] : []), ...(hasId ? [INCIDENT_ID] : [])];

@@ -200,6 +200,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
   return [
     readRoute({
       path: API_PATH,
+      open: 'page',
       id: 'getPage',
       tag: 'Status pages',
       summary: 'Get a status page',
@@ -211,7 +212,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       problems: { 404: 'There is no such page.' },
       handle: asJson(API_PATH),
     }),
-    { path: PAGE_PATH, bucket: 'api', access: 'everyone', handle: asJson(PAGE_PATH) },
+    { path: PAGE_PATH, bucket: 'api', access: 'everyone', open: 'page', handle: asJson(PAGE_PATH) },
   ];
 }
 

@@ -8,6 +8,7 @@ import { readPostgresAddress } from '../domain/postgres-address.ts';
 import { isPrivateRange, PRIVATE_RANGES } from '../domain/private-ranges.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import { isRegionName } from '../domain/region.ts';
+import { readPageSlug } from '../domain/status-page.ts';
 
 /** A format. */
 interface TextFormat {
@@ -54,6 +55,10 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   host: {
     read: (text) => (isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : null),
     expected: 'a host name or an address, without a port',
+  },
+  'first-page': {
+    read: readFirstPage,
+    expected: 'services, sign-in, or page: and the slug of a status page, such as page:acme',
   },
   mailbox: {
     read: (text) => (readMailbox(text) === null ? null : text),
@@ -119,4 +124,11 @@ function readSiteUrl(text: string): string | null {
 
 function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol);
+}
+
+/** What the site begins with, the slug of a status page in lower case. */
+function readFirstPage(text: string): string | null {
+  if (text === 'services' || text === 'sign-in') return text;
+  const slug = text.startsWith('page:') ? readPageSlug(text.slice('page:'.length)) : null;
+  return slug?.ok === true ? `page:${slug.value}` : null;
 }

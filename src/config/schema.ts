@@ -25,6 +25,7 @@ import {
   optionalText,
   section,
 } from './setting-types.ts';
+import { SITE } from './site-settings.ts';
 
 const Provider = Type.Object(
   {
@@ -104,6 +105,7 @@ export const CONFIG_SCHEMA = section(
       },
       'What pages say of the installation and its operator. null leaves it out.',
     ),
+    site: SITE,
     catalogue: section(
       {
         file: Type.String({

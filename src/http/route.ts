@@ -83,6 +83,12 @@ export interface Route {
   readonly bucket: Bucket;
   /** Who may read it. */
   readonly access: Access;
+  /**
+   * What strangers get where the site is for its members alone: true: the response; `page`: the response if the status page that the
+   * request names by `:slug` or `?page=`, or the route by `page:<slug>`, is public; a function: another response. Absent: the way to sign in, or 401. Says nothing
+   * where the access is not `everyone`.
+   */
+  readonly open?: true | 'page' | `page:${string}` | ((request: HttpRequest) => HttpResponse);
   /** True: other origins may not read the response, as for pages behind the sign-in. Default false. */
   readonly sameOrigin?: boolean;
   /** The response to GET and HEAD. Absent: the route cannot be read. */

@@ -74,7 +74,14 @@ interface Kept {
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const handle = createBadgeHandler(sources);
   return [
-    { path: '/api/badge/:slug', bucket: 'pictures', access: 'everyone', handle, describe: describeBadge },
+    {
+      path: '/api/badge/:slug',
+      bucket: 'pictures',
+      access: 'everyone',
+      open: true,
+      handle,
+      describe: describeBadge,
+    },
     { path: '/badges/:slug/picture', bucket: 'pages', access: 'everyone', handle },
   ];
 }

@@ -10,6 +10,8 @@ export function appSettings(config: Config): AppOptions['settings'] {
   const { siteUrl } = http;
   return {
     siteUrl,
+    home: config.site.home,
+    isForMembers: config.site.access === 'members',
     securityContact: http.securityContact,
     intervalMs: checks.intervalMs,
     slowOverMs: checks.slowOverMs,

@@ -47,7 +47,7 @@ export async function joinOwners(parts: {
   readonly log: Log;
 }) {
   const { registry, samples, nodes, clock, sharedNow, log } = parts;
-  const { checks, http, auth, limits } = parts.config;
+  const { checks, http, auth, limits, accounts, site } = parts.config;
   const { nameservers } = checks;
   const outbound = createOutbound(
     { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers },
@@ -134,7 +134,11 @@ export async function joinOwners(parts: {
       samples,
       providers,
       local: createLocalSignIn({ registry, secretKey, siteUrl: http.siteUrl, now: clock.now, log }),
-      sessions: createSessions({ registry, clock, mayAddAccounts: parts.config.accounts.open }),
+      sessions: createSessions({
+        registry,
+        clock,
+        mayAddAccounts: accounts.open && site.access !== 'members',
+      }),
       acknowledgeLinks: links,
       proofs,
       kinds: CHANNEL_KINDS_TABLE,

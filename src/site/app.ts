@@ -1,6 +1,7 @@
 /** The application: the URL table of `routes.ts` with its limits, the steps of a request, and its server. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorCodeOf } from '../error.ts';
+import { createSiteCookie } from '../http/cookies.ts';
 import { createOverload } from '../http/overload.ts';
 import { Pipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { type HttpError, retryLater } from '../http/problem.ts';
@@ -12,6 +13,7 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { AppLimits, type ChangedLimits } from './app-limits.ts';
+import { closeToStrangers } from './members-only.ts';
 import { RequestServer } from './request-server.ts';
 import { createRoutes, type ShownParts } from './routes.ts';
 
@@ -61,7 +63,8 @@ export function createApp(options: AppOptions) {
   const { serves = true } = options;
   const served = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;
   const { kept = null } = options;
-  const routes = kept === null ? served : kept.withAge(served);
+  const aged = kept === null ? served : kept.withAge(served);
+  const routes = settings.isForMembers === true ? closeToStrangers(aged, membersOnly(options)) : aged;
   kept?.keepFresh(served, ALWAYS_ANSWERED);
 
   const server = new RequestServer({
@@ -89,6 +92,12 @@ export function createApp(options: AppOptions) {
       streams.close();
     },
   };
+}
+
+/** What decides who is a member. */
+function membersOnly({ settings: { siteUrl }, authenticator, owners, ownedPages }: AppOptions) {
+  const sessions = owners === null ? null : { ...owners, cookie: createSiteCookie(siteUrl) };
+  return { siteUrl, authenticator, sessions, pages: ownedPages };
 }
 
 /** When a client may repeat a refused request, seconds. */

@@ -47,8 +47,7 @@ export function createDomainRoutes(
     if (path === PROOF_PATH && proofs !== null)
       return { route: proofRoute(proofs.instructions(accountId, domain).word), params: {}, query };
     if (path === '/subscribe') return match(path, {}, subscribeQuery(slug, query));
-    // Without names of services, a stream has those of the whole site.
-    if (path === '/live') return new URLSearchParams(query).get('of') ? match(path, {}, query) : null;
+    if (path === '/live') return match(path, {}, liveQuery(slug, query));
     const inside = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined;
     if (inside !== undefined) return match(inside, { slug }, query);
     const id = POST_PATH.exec(path)?.[1];
@@ -66,11 +65,20 @@ function subscribeQuery(slug: string, query: string): string {
   return new URLSearchParams({ page: slug, ...Object.fromEntries(shown) }).toString();
 }
 
+/** The stream is about the page, whatever the address says. */
+function liveQuery(slug: string, query: string): string {
+  const given = new URLSearchParams(query);
+  given.delete('of');
+  given.set('page', slug);
+  return given.toString();
+}
+
 function proofRoute(word: string): Route {
   return {
     path: PROOF_PATH,
     bucket: 'pages',
     access: 'everyone',
+    open: true,
     handle: () => ({
       status: 200,
       headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },

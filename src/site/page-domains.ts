@@ -64,6 +64,7 @@ export function tlsAskRoute(domains: Pick<PageDomains, 'isProved'> | null): Rout
     path: '/tls-ask',
     bucket: 'none',
     access: 'everyone',
+    open: true,
     sameOrigin: true,
     handle({ query }) {
       const domain = new URLSearchParams(query).get('domain') ?? '';

@@ -199,6 +199,7 @@ const UNKNOWN_ROUTE: Route = {
   path: 'unknown',
   bucket: 'pages',
   access: 'everyone',
+  open: true,
   anyMethod: true,
   handle({ params }) {
     throw new HttpError('route_not_found', `${NOTHING_AT}${(params.path ?? '').slice(0, 200)}.`);

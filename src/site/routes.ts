@@ -69,6 +69,10 @@ export interface ShownParts {
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
+    /** What `/` shows: `services`, `sign-in` or `page:<slug>`. Default `services`. */
+    readonly home?: string;
+    /** Whether the site is for its members alone. Default false. */
+    readonly isForMembers?: boolean;
     /** Where to report vulnerabilities; null: the operator names no contact. */
     readonly securityContact?: string | null;
     readonly intervalMs: number;

@@ -52,11 +52,22 @@ export function systemRoutes(sources: SystemSources): Route[] {
     return getOrInsert(readSeries, key, () => createFigures(render, clock))();
   };
   return [
-    { path: '/healthz', bucket: 'none', access: 'everyone', handle: () => plain(200, { status: 'ok' }) },
+    {
+      path: '/healthz',
+      bucket: 'none',
+      access: 'everyone',
+      open: true,
+      handle: () => plain(200, { status: 'ok' }),
+    },
     {
       path: '/readyz',
       bucket: 'none',
       access: 'everyone',
+      // Orchestrators ask without a key.
+      open() {
+        const { phase } = readiness();
+        return plain(phase === 'serving' ? 200 : 503, { status: wordOf(phase) });
+      },
       handle() {
         const state = readiness();
         return plain(state.phase === 'serving' ? 200 : 503, viewReadiness(state));
@@ -110,10 +121,14 @@ function plain(status: number, body: object): HttpResponse {
   return { status, headers, body: JSON.stringify(body) };
 }
 
+function wordOf(phase: Readiness['phase']): string {
+  return phase === 'serving' ? 'ready' : phase;
+}
+
 function viewReadiness({ phase, role, node, nodes, prober, parts, events }: Readiness): object {
   const broken = Object.entries(parts).filter(([, { problem }]) => problem !== null);
   return {
-    status: phase === 'serving' ? 'ready' : phase,
+    status: wordOf(phase),
     role,
     node: node.name,
     region: node.region,

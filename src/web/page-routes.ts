@@ -10,6 +10,7 @@ import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { nameOfCause } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
+import { findListed, findShownPage } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
@@ -20,6 +21,7 @@ import { setupPages } from './dashboard/setup-pages.ts';
 import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
 import { designPage } from './design-page.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
+import { frontPage } from './front-page.ts';
 import { heatmapPage } from './heatmap-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
@@ -102,13 +104,16 @@ export function pageRoutes(sources: PageSources) {
   const live = new LiveStreams({
     ...news,
     accountsOf: sources.finder.accountsOf,
+    servicesOfPage: (request, slug) => servicesOfPage({ ...request, params: { slug } }, sources),
     isOnline: () => sources.readiness().prober.online,
     homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
     causeOf: (...known) => nameOfCause({ ...sources, now: () => sources.clock.now() }, ...known),
     monitorUpdate: (language) => monitorUpdate(news, renderPart, language),
   });
+  const list = homePage(render, { ...news, assets: assets.addresses });
+  const pages = ownersPages(render, news);
   const routes = [
-    homePage(render, { ...news, assets: assets.addresses }),
+    ...frontPage(render, list, pages, { ...sources, cookie: createSiteCookie(sources.siteUrl) }),
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, news, assets.addresses),
     incidentsPage(render, { ...sources, logos, assets: assets.addresses }),
@@ -119,7 +124,7 @@ export function pageRoutes(sources: PageSources) {
     docsPage(render, sources),
     designPage(render, assets.addresses),
     ...badgeBuilder(render, sources, assets.addresses),
-    ...ownersPages(render, news),
+    ...pages,
     ...ownerRoutes(render, news),
     ...(sources.owners?.sendsMail === true
       ? subscribePages(render, { ...sources, registry: sources.owners.registry })
@@ -142,6 +147,20 @@ export function pageRoutes(sources: PageSources) {
 
 /** Sources that the pages share. */
 type SharedSources = PageSources & { readonly changes: LiveChanges };
+
+/** The services of the status page of a request; none: the sender may not see it. */
+async function servicesOfPage(
+  request: HttpRequest,
+  { ownedPages: pages, mayRead, directory }: PageSources,
+): Promise<number[]> {
+  const page = pages === null ? null : await findShownPage(request, { pages, mayRead });
+  const ids = page?.groups.flatMap(({ services }) => services) ?? [];
+  if (page === null) return [];
+  return ids.filter((id) => {
+    const service = findListed(directory, page.accountId, id);
+    return service !== null && service.visibility !== 'private';
+  });
+}
 
 function ownersPages(render: RenderPage, sources: SharedSources): Route[] {
   const { ownedPages: pages } = sources;

@@ -11,6 +11,8 @@ import type { SiteSources } from '../view/site-sources.ts';
 export interface WellKnownSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
   /** Where to report vulnerabilities: an `https:` or `mailto:` URL; null or absent: the operator names none. */
   readonly securityContact?: string | null;
+  /** Whether the site is for its members alone. Default false. */
+  readonly isForMembers?: boolean;
 }
 
 /** Maximum number of addresses in one file of a sitemap (sitemaps.org). */
@@ -29,11 +31,13 @@ export function wellKnownFiles(sources: WellKnownSources): Route[] {
       ['/apple-touch-icon.png', 'icon-180.png', 'image/png'],
       ['/icon-512.png', 'icon-512.png', 'image/png'],
     ].map(([path = '', file = '', type = '']) => iconRoute(path, file, type)),
-    textRoute('/site.webmanifest', 'application/manifest+json', () =>
-      JSON.stringify(manifest(basePathOf(sources.siteUrl))),
-    ),
-    textRoute('/robots.txt', 'text/plain', () => robots(sources)),
-    textRoute('/.well-known/security.txt', 'text/plain', () => securityText(sources)),
+    ...[
+      textRoute('/site.webmanifest', 'application/manifest+json', () =>
+        JSON.stringify(manifest(basePathOf(sources.siteUrl))),
+      ),
+      textRoute('/robots.txt', 'text/plain', () => robots(sources)),
+      textRoute('/.well-known/security.txt', 'text/plain', () => securityText(sources)),
+    ].map((route) => ({ ...route, open: true }) as const),
     textRoute('/sitemap.xml', 'application/xml', () => sitemapIndex(sources)),
     textRoute('/sitemaps/:part', 'application/xml', (part) => sitemapPart(sources, part)),
   ];
@@ -55,7 +59,8 @@ const manifest = (base: string) => ({
 function iconRoute(path: string, file: string, type: string): Route {
   const body = readFileSync(new URL(file, FOLDER));
   const headers = { 'Content-Type': type, 'Cache-Control': 'public, max-age=86400' };
-  return { path, bucket: 'pages', access: 'everyone', handle: () => ({ status: 200, headers, body }) };
+  const handle = () => ({ status: 200, headers, body });
+  return { path, bucket: 'pages', access: 'everyone', open: true, handle };
 }
 
 function textRoute(path: string, type: string, write: (part: string) => string): Route {
@@ -72,8 +77,9 @@ function textRoute(path: string, type: string, write: (part: string) => string):
  * Search engines need neither the pages of owners nor the API, whose answers are data. Its pictures are those of link previews, whose
  * robots obey this file too; the longest path that matches wins (RFC 9309, 2.2.2).
  */
-function robots({ siteUrl }: WellKnownSources): string {
+function robots({ siteUrl, isForMembers = false }: WellKnownSources): string {
   const base = basePathOf(siteUrl);
+  if (isForMembers) return `User-agent: *\nDisallow: ${base}/\nAllow: ${base}/p/\n`;
   const closed = ['/dashboard', '/sign-in', '/setup', '/invitations', '/api/', '/events', '/search.json'];
   return [
     'User-agent: *',

@@ -69,7 +69,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
     SETTING_PATHS,
     [
       'http.host http.port http.siteUrl http.trustedProxies http.securityContact',
-      'about.operator about.website about.contact about.notice catalogue.file',
+      'about.operator about.website about.contact about.notice site.home site.access catalogue.file',
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.trustedPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
@@ -94,6 +94,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       securityContact: null,
     },
     about: { operator: null, website: null, contact: null, notice: null },
+    site: { home: 'services', access: 'public' },
     catalogue: { file: 'config/catalogue.yaml' },
     checks: {
       intervalMs: 300_000,

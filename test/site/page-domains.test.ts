@@ -135,17 +135,7 @@ t.test('nothing else of the site is at a domain', async (t) => {
   const { at, open, ada } = await start(t);
   await open();
   for (const path of [
-    ...[
-      '/dashboard',
-      '/sign-in',
-      '/sign-out',
-      '/docs',
-      '/metrics',
-      '/healthz',
-      '/mcp',
-      '/robots.txt',
-      '/live',
-    ],
+    ...['/dashboard', '/sign-in', '/sign-out', '/docs', '/metrics', '/healthz', '/mcp', '/robots.txt'],
     ...[
       '/api/v1/services',
       '/api/v1/status/known',

@@ -179,6 +179,9 @@ export interface WorldOptions {
   /** What the clock of this node is ahead of that of the cluster, milliseconds. Default: 0. */
   readonly clockOffsetMs?: number;
   readonly siteUrl?: string;
+  /** What the site begins with, and whether it is for its members alone. */
+  readonly home?: string;
+  readonly isForMembers?: boolean;
   readonly limitServer?: LimitServer;
   /** Where the clock stands; absent: {@link NOW}. */
   readonly startAt?: number;
@@ -306,6 +309,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     sharedNow: () => clock.now() - (options.clockOffsetMs ?? 0),
     settings: {
       siteUrl,
+      home: options.home ?? 'services',
+      isForMembers: options.isForMembers ?? false,
       securityContact: 'mailto:security@upbeat.test',
       trustedProxies: ['127.0.0.0/8', '::1'],
       anonymousPerMinute: options.anonymousPerMinute ?? 100_000,

@@ -169,6 +169,7 @@ export async function dashboard(
         params,
         query,
         client: '203.0.113.1',
+        url: `${sources.siteUrl}${pathname}`,
         headers: { cookie: who?.cookie ?? '', ...headers },
         ...rest,
       };

@@ -43,6 +43,7 @@ import type { ApiLimits } from '../../view/monitor.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { type ConfirmedThing, filledPath, questionOf } from './confirmations.ts';
+import { leadToSignIn } from './return-cookie.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Slots that an account holds, and checks that wait because it may hold no more. */
@@ -212,7 +213,7 @@ export interface DashboardForm<Subject> {
  * page needs; by default it shows no secrets, and every member may see it.
  */
 export function visitorRoute(
-  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  sources: Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl'>,
   path: string,
   show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   role: Role = 'viewer',
@@ -223,7 +224,7 @@ export function visitorRoute(
     access: { member: role },
     async handle(request) {
       const session = await findSession(request, sources);
-      if (session === null) return seeOther('/sign-in');
+      if (session === null) return leadToSignIn(request, sources.siteUrl);
       requireRole(session, role);
       return await show(session, request);
     },

@@ -34,7 +34,8 @@ import { newServicePages } from './new-service-page.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
-import { ruleCookie, rulePages } from './rule-pages.ts';
+import { leadBack } from './return-cookie.ts';
+import { rulePages } from './rule-pages.ts';
 import {
   arrangeRows,
   changedSince,
@@ -51,7 +52,6 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
   const { registry, proofs, siteUrl, now } = given;
   const context = changeContext(given);
   const invitation = invitationCookie(given);
-  const rule = ruleCookie(given);
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
@@ -148,7 +148,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       sources,
       '/dashboard',
       async (session, request) =>
-        invitation.follow(request) ?? rule.follow(request) ?? (await overview(session, null, request.query)),
+        invitation.follow(request) ?? leadBack(request, siteUrl) ?? (await overview(session, null, request.query)),
     ),
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),

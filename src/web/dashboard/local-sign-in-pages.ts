@@ -6,8 +6,8 @@ import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
 import { accept } from '../../resources/kit/change.ts';
+import { HOME } from './return-cookie.ts';
 import {
-  HOME,
   languageOf,
   type ShowSignIn,
   type SignInSources,
@@ -73,6 +73,7 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
       path: '/sign-in',
       bucket: 'pages',
       access: 'everyone',
+      open: true,
       anyMethod: true,
       async handle(request) {
         if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
@@ -86,6 +87,7 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
       path: '/sign-in/passkeys/challenge',
       bucket: 'pages',
       access: 'everyone',
+      open: true,
       anyMethod: true,
       async handle(request) {
         requirePost(request, 'POST');

@@ -2,8 +2,6 @@
 
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import { DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
-import { createSiteCookie } from '../../http/cookies.ts';
-import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import type { RuleDocument } from '../../resources/rules/rule-document.ts';
@@ -16,7 +14,6 @@ import {
   formRoute,
   memberOf,
   type RefusedForm,
-  requireRole,
   revisionIn,
   type ShowPage,
   shownRevision,
@@ -24,12 +21,10 @@ import {
   visitorRoute,
 } from './dashboard-forms.ts';
 import { readRuleFields, ruleFields, ruleProblems } from './rule-fields.ts';
-import { findSession, type Visitor } from './sign-in-pages.ts';
+import type { Visitor } from './sign-in-pages.ts';
 
 /** Path of the rules of an account. */
 const RULES_PATH = '/dashboard/rules';
-/** Maximum time between asking to be told of a service and signing in, seconds. */
-const RETURN_SECONDS = 3_600;
 const MAX_SEARCH_LENGTH = 100;
 
 /** A rule of the account, or a new one. */
@@ -41,20 +36,6 @@ interface RuleSubject {
   readonly document: RuleDocument;
 }
 
-/** Creates the cookie that leads back to the form for a service after signing in. */
-export function ruleCookie({ siteUrl }: Pick<DashboardSources, 'siteUrl'>) {
-  const cookie = createSiteCookie(siteUrl, 'upbeat-rule');
-  return {
-    write: (slug: string) => cookie.write(slug, RETURN_SECONDS),
-    /** The response that leads to the form for the service of a request's cookie and removes the cookie; null: it has none. */
-    follow({ headers }: HttpRequest): HttpResponse | null {
-      const slug = cookie.read(headers.cookie);
-      if (!/^[\w.-]{1,200}$/.test(slug)) return null;
-      return seeOther(`${RULES_PATH}/new?service=${slug}`, cookie.write('', 0));
-    },
-  };
-}
-
 /** The routes. */
 export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now } = sources;
@@ -64,7 +45,6 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     findService: directory.whole.bySlug,
     findServiceById: directory.whole.byId,
   };
-  const cookie = ruleCookie(sources);
 
   const editor = async (
     { id, revision, document }: RuleSubject,
@@ -134,21 +114,12 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
 
   return [
     visitorRoute(sources, RULES_PATH, (session) => showOverview(show, context, sources, session)),
-    {
-      path: `${RULES_PATH}/new`,
-      bucket: 'pages',
-      access: { member: 'editor' },
-      async handle(request) {
-        const session = await findSession(request, sources);
-        if (session === null) {
-          const slug = new URLSearchParams(request.query).get('service') ?? '';
-          const isKnown = directory.bySlug(slug)?.origin === 'catalogue';
-          return seeOther('/sign-in', isKnown ? cookie.write(slug) : {});
-        }
-        requireRole(session, 'editor');
-        return await editor(await newRule(sources, request, session), session, null);
-      },
-    },
+    visitorRoute(
+      sources,
+      `${RULES_PATH}/new`,
+      async (session, request) => await editor(await newRule(sources, request, session), session, null),
+      'editor',
+    ),
     form('new', 'save', (request, session) => newRule(sources, request, session), save),
     visitorRoute(
       sources,

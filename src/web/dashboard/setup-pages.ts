@@ -15,7 +15,8 @@ import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
 import { mayEnrol } from './invitation-pages.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
-import { HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
+import { forgetReturn, HOME } from './return-cookie.ts';
+import { languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 
 /** The routes. */
 export function setupPages(
@@ -76,7 +77,10 @@ export function setupPages(
     }
     const { personId, recoveryCodes: codes } = outcome.value;
     log.info({ kind: link.kind, way: input.way, personId }, 'a person has used a link to sign in');
-    const { session, cookies } = await startSession(sources, request, personId, link.invitation !== null);
+    const started = await startSession(sources, request, personId, link.invitation !== null);
+    const { session } = started;
+    // A link is a beginning: it does not lead back to a page that was requested before.
+    const cookies = [...started.cookies, ...Object.values(forgetReturn(siteUrl))];
     if (codes.length === 0) return { ...seeOther(HOME, session), cookies };
     const answer = hide(
       render('./recovery-codes', { language, title: language.texts.signIn.codesTitle, codes }),

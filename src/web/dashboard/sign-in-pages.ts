@@ -19,6 +19,7 @@ import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { AboutSettings } from '../about-page.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
+import { HOME } from './return-cookie.ts';
 
 /** Sources of the pages. */
 export interface SignInSources {
@@ -39,8 +40,6 @@ export interface SignInSources {
   readonly log: Log;
 }
 
-/** Path of the page after signing in. */
-export const HOME = '/dashboard';
 /** Maximum time between the redirect to the provider and its callback, seconds. */
 const FLOW_SECONDS = 600;
 const FLOW_MARK = 'flow.';
@@ -173,6 +172,7 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
       path: '/sign-in/:provider',
       bucket: 'pages',
       access: 'everyone',
+      open: true,
       async handle(request) {
         const provider = find(request);
         try {
@@ -192,6 +192,7 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
       path: '/sign-in/:provider/callback',
       bucket: 'pages',
       access: 'everyone',
+      open: true,
       async handle(request) {
         const provider = find(request);
         const known = readCookie(cookie.read(request.headers.cookie));

@@ -12,6 +12,8 @@ const some = (count: number, all: number, verb: (are: string) => string): string
 export const englishStatusPage = {
   notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
+  noHome: (slug: string) =>
+    `This site begins with the status page "${slug}", which does not exist yet or is not public.`,
   forMembers: 'If it is for members only, sign in.',
   locked: 'This page needs a password',
   lockedLead: 'Enter the password that you were given. You stay signed in to this page for 30 days.',

@@ -13,6 +13,8 @@ const some = (count: number, all: number, one: string, many: string): string => 
 export const germanStatusPage: Texts['statusPage'] = {
   notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
+  noHome: (slug) =>
+    `Diese Website beginnt mit der Statusseite „${slug}“, die es noch nicht gibt oder die nicht öffentlich ist.`,
   forMembers: 'Falls sie nur für Mitglieder ist: melden Sie sich an.',
   locked: 'Diese Seite braucht ein Passwort',
   lockedLead:

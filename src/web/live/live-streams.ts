@@ -2,7 +2,7 @@
  * `GET /live`: the updates of an open page as Server-Sent Events (WHATWG HTML, 9.2). They are not part of the API:
  * their format may change together with the pages.
  *
- * `?of=github-com,gitlab-com` requests every check of these pages' services. Without it, the stream contains the
+ * `?of=github-com,gitlab-com` requests every check of these pages' services, and `?page=acme` those of a status page. Without both, the stream contains the
  * changes of status of all services, for the home page. An event's id is the position up to which the page is current.
  * With the id in `Last-Event-ID` or `?after=`, a stream starts with the changes since then, or with everything if these
  * are unknown.
@@ -38,6 +38,8 @@ export interface LiveSources {
   readonly directory: Pick<ShownDirectory, 'byId' | 'byPageName' | 'pageName' | 'to' | 'withdrawals'>;
   readonly accountsOf: AccountsOf;
   readonly status: Pick<StatusStore, 'get'>;
+  /** The services of the status page with a slug, if the sender of the request may see it; otherwise none. */
+  readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly number[]>;
   readonly clock: Clock;
   /** Whether the prober is online. */
   readonly isOnline: () => boolean;
@@ -54,6 +56,7 @@ export const LIVE_BOUNDS = { perClient: 60, inAll: 5_000, pages: 200 } as const;
 
 const QUERY = {
   of: Type.String({ description: 'Names of pages, with commas between; absent: the home page.' }),
+  page: Type.String({ description: 'Slug of a status page, whose services it is about.' }),
   after: Type.String({ description: 'Like the header Last-Event-ID.' }),
 };
 /** Time for which ended checks are collected before they are sent, milliseconds. */
@@ -103,6 +106,7 @@ export class LiveStreams {
    */
   readonly #beginnings = { position: '', madeAt: 0, withdrawals: 0, texts: new Map<string, string>() };
   readonly #unwatch: () => void;
+  readonly #servicesOfPage: LiveSources['servicesOfPage'];
   readonly route;
 
   constructor(sources: LiveSources) {
@@ -113,6 +117,7 @@ export class LiveStreams {
     this.#status = sources.status;
     this.#clock = clock;
     this.#isOnline = sources.isOnline;
+    this.#servicesOfPage = sources.servicesOfPage;
     this.#homeUpdate = sources.homeUpdate;
     this.#causeOf = sources.causeOf;
     this.#monitorUpdate = sources.monitorUpdate;
@@ -130,6 +135,7 @@ export class LiveStreams {
       path: '/live',
       bucket: 'pages',
       access: 'everyone',
+      open: 'page',
       handle: (request: HttpRequest) => this.#openStream(request),
     } satisfies Route;
   }
@@ -146,7 +152,7 @@ export class LiveStreams {
 
   async #openStream(request: HttpRequest): Promise<HttpResponse> {
     const { method, client, headers, query } = request;
-    const { of, after } = readParameters(query, QUERY);
+    const { of, page, after } = readParameters(query, QUERY);
     const position = headers['last-event-id']?.toString() ?? after ?? '';
     if (method === 'HEAD') return STREAM_HEAD;
     if (this.#open.of(client) >= LIVE_BOUNDS.perClient || this.#open.size >= LIVE_BOUNDS.inAll)
@@ -155,8 +161,11 @@ export class LiveStreams {
         RETRY_AFTER_SECONDS,
         'Too many pages are open; reload this one to see its present state.',
       );
-    const shown = of === undefined ? this.#directory : this.#directory.to(await this.#accountsOf(request));
-    const serviceIds = of === undefined ? null : new Set(readPages(of, shown));
+    const isHome = of === undefined && page === undefined;
+    const shown = isHome ? this.#directory : this.#directory.to(await this.#accountsOf(request));
+    const ofPage = page === undefined ? null : await this.#servicesOfPage(request, page);
+    const named = ofPage ?? (of === undefined ? null : readPages(of, shown));
+    const serviceIds = named === null ? null : new Set(named.slice(0, LIVE_BOUNDS.pages));
     return this.#open.open(client, (response) => {
       const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds, shown };
       this.#add(stream);

@@ -44,6 +44,7 @@ export function createAssets() {
     path: '/assets/:name',
     bucket: 'pages',
     access: 'everyone',
+    open: true,
     handle({ params }) {
       const file = files.get(params.name ?? '');
       if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
@@ -120,6 +121,7 @@ export function embedScript(): Route {
     path: '/embed.js',
     bucket: 'pages',
     access: 'everyone',
+    open: true,
     handle: () => ({ status: 200, headers: EMBED_HEADERS, body }),
   };
 }

@@ -32,6 +32,27 @@ export interface ViewSources {
   readonly offersMail?: boolean;
   /** A line of the operator at the top of every page. Default null: there is none. */
   readonly notice?: string | null;
+  /** What `/` shows: `services`, `sign-in` or `page:<slug>`. Default `services`. */
+  readonly home?: string;
+  /** Whether the site is for its members alone. Default false. */
+  readonly isForMembers?: boolean;
+}
+
+/** Templates of pages that strangers see where the site is for its members alone. These pages lead nowhere else. */
+const FOR_STRANGERS: ReadonlySet<string> = new Set([
+  './acknowledge',
+  './error',
+  './invitation',
+  './setup',
+  './setup-ended',
+  './sign-in',
+  './subscribe',
+  './subscription',
+]);
+
+/** The path of the list of services. */
+export function listPath({ home = 'services' }: Pick<ViewSources, 'home'>): string {
+  return home === 'services' ? '/' : '/services';
 }
 
 const HEADERS = {
@@ -45,7 +66,16 @@ export type RenderPart = ReturnType<typeof createViews>['renderPart'];
 
 /** Creates the renderers. Templates are compiled at their first use and cached. */
 export function createViews(sources: ViewSources) {
-  const { assets, version, readiness, now, offersMail = false, notice = null } = sources;
+  const {
+    assets,
+    version,
+    readiness,
+    now,
+    offersMail = false,
+    notice = null,
+    isForMembers = false,
+  } = sources;
+  const list = listPath(sources);
   const eta = new Eta({
     views: fileURLToPath(new URL('../templates', import.meta.url)),
     cache: true,
@@ -77,12 +107,14 @@ export function createViews(sources: ViewSources) {
           version,
           offersMail,
           siteNotice: notice,
+          list,
+          isBare: isForMembers && FOR_STRANGERS.has(template),
           now: now(),
         }),
       };
     },
     renderPart: (template: string, data: object, language: Language): string =>
-      eta.render(template, { ...data, language, markup: markupIn(language) }),
+      eta.render(template, { ...data, language, list, markup: markupIn(language) }),
   };
 }
 

@@ -17,6 +17,7 @@ export function pictureRoute(sources: PageViewSources, use: PictureUse): Route {
     path: `/p/:slug/${use}`,
     bucket: 'pages',
     access: 'everyone',
+    open: 'page',
     async handle(request) {
       const page = await findShownPage(request, sources);
       const picture = page === null ? null : await sources.pages.findPicture(page.slug, use);
@@ -33,6 +34,7 @@ export function brandRoute(sources: PageViewSources): Route {
     path: '/p/:slug/brand.css',
     bucket: 'pages',
     access: 'everyone',
+    open: 'page',
     async handle(request) {
       const page = await findShownPage(request, sources);
       if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');

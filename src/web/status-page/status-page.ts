@@ -57,7 +57,7 @@ const SAID_QUERY = { offset: OFFSET_PARAMETER };
 /** The routes of the pages. */
 export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
   const views = new StatusPages(render, sources);
-  const shown = { bucket: 'pages', access: 'everyone' } as const;
+  const shown = { bucket: 'pages', access: 'everyone', open: 'page' } as const;
   return [
     { ...shown, path: '/p/:slug', handle: (request) => views.showPage(request) },
     unlockRoute(render, sources),
@@ -109,10 +109,7 @@ class StatusPages {
       title: `${page.title}: ${headline}`,
       meta: metaOf(siteUrl, look, headline, directory.pageName),
       // A page without services has no updates.
-      live:
-        ids.length === 0
-          ? null
-          : { of: services.map(({ service }) => directory.pageName(service)), at: position },
+      live: ids.length === 0 ? null : { page: page.slug, at: position },
       groups: viewGroups(directory, look, bars, language, this.#sources.intervalMs),
       announced: await viewAnnounced(look, language),
       json: pathFor(request, page.slug, 'page.json'),

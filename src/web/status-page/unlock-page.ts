@@ -57,6 +57,7 @@ export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
     path: '/p/:slug/unlock',
     bucket: 'pages',
     access: 'everyone',
+    open: 'page',
     anyMethod: true,
     sameOrigin: true,
     async handle(request) {

@@ -16,7 +16,7 @@ import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptio
 import { pathFor } from '../../view/page-address.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
-import { type RenderPage, renderMissing } from '../parts/views.ts';
+import { listPath, type RenderPage, renderMissing } from '../parts/views.ts';
 import { framePage } from '../status-page/page-frame.ts';
 
 /** Sources of the pages. */
@@ -27,6 +27,8 @@ export interface SubscribeSources {
   readonly directory: Pick<ShownDirectory, 'byPageName' | 'pageName'>;
   /** Public URL of this site. */
   readonly siteUrl: string;
+  /** As of the pages. */
+  readonly home?: string;
   readonly now: () => number;
   /** Makes a limit for each client by its address, which all processes of the site share if they share Redis. */
   readonly limitForms: (name: string, maxPerMinute: number) => Pick<RateLimiter, 'charge'>;
@@ -54,7 +56,7 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
     access: 'everyone' | 'secret',
     handle: (request: HttpRequest) => Promise<HttpResponse>,
   ): Route => ({
-    ...{ path, access, handle, bucket: 'pages', anyMethod: true, sameOrigin: true },
+    ...{ path, access, handle, bucket: 'pages', open: 'page', anyMethod: true, sameOrigin: true },
   });
   return [
     route('/subscribe', 'everyone', (request) => views.form(request)),
@@ -242,11 +244,12 @@ class SubscribePages {
 /** What the form of a request is about; null: there is no such service, category or page. */
 async function readFormTopic(
   request: HttpRequest,
-  { directory, ownedPages }: SubscribeSources,
+  sources: SubscribeSources,
   language: ChosenLanguage,
 ): Promise<FormTopic | null> {
+  const { directory, ownedPages } = sources;
   const parameters = new URLSearchParams(request.query);
-  const [kind, name] = (['service', 'category', 'page'] as const)
+  const [kind, name] = (['page', 'service', 'category'] as const)
     .map((one) => [one, parameters.get(one)] as const)
     .find(([, value]) => value !== null) ?? ['service', ''];
   if (name === null) return null;
@@ -257,7 +260,7 @@ async function readFormTopic(
           topic: `category:${name}`,
           what: nameOf({ kind, name }, language),
           action,
-          back: `/?category=${name}`,
+          back: `${listPath(sources)}?category=${name}`,
         }
       : null;
   if (kind === 'page') {
