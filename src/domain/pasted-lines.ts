@@ -6,7 +6,7 @@ import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
 import type { AcceptRule, CheckKind, CheckSettings } from './service.ts';
 
 /** What a line asks to have watched. */
-export interface PastedTarget {
+interface PastedTarget {
   readonly kind: CheckKind;
   /** Host name in ASCII or IP address without brackets; of a heartbeat, its name as a label. */
   readonly host: string;
@@ -22,7 +22,7 @@ export interface PastedTarget {
 }
 
 /** Why a line is not understood. */
-export type PastedProblem =
+type PastedProblem =
   | 'host'
   | 'port'
   | 'range'
