@@ -6,7 +6,7 @@ import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
 import type { AcceptRule, CheckKind, CheckSettings } from './service.ts';
 
 /** What a line asks to have watched. */
-interface PastedTarget {
+export interface PastedTarget {
   readonly kind: CheckKind;
   /** Host name in ASCII or IP address without brackets; of a heartbeat, its name as a label. */
   readonly host: string;
@@ -22,7 +22,7 @@ interface PastedTarget {
 }
 
 /** Why a line is not understood. */
-type PastedProblem =
+export type PastedProblem =
   | 'host'
   | 'port'
   | 'range'

@@ -218,7 +218,7 @@ function createEditor(show: ShowPage, { registry, kinds }: DashboardSources) {
 }
 
 /** The outcome of a test as a sentence; it is waited for a short time. */
-async function outcomeOf(
+export async function outcomeOf(
   { registry, clock }: DashboardSources,
   { id, accountId }: Channel,
   thread: string,
@@ -251,14 +251,18 @@ async function addToRule(
 }
 
 /** The first channel gets a rule, so that the account is told something. */
-async function addFirstRule(context: RuleContext, { name }: Channel, session: Visitor): Promise<boolean> {
+export async function addFirstRule(
+  context: RuleContext,
+  { name }: Channel,
+  session: Visitor,
+): Promise<boolean> {
   if ((await context.registry.rulesOf(session.accountId)).length > 0) return false;
   const document = { name: session.language.texts.alerts.firstRule, own: true, channels: [name] };
   return (await ruleChanges.add(context, memberOf(session), document)).ok;
 }
 
 /** The kinds that can be chosen, in the order in which they are shown. */
-function offeredKinds(kinds: ChannelKinds): ChannelKind[] {
+export function offeredKinds(kinds: ChannelKinds): ChannelKind[] {
   return CHANNEL_KINDS.filter((kind) => kinds[kind] !== undefined);
 }
 

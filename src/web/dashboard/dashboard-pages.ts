@@ -45,6 +45,8 @@ import {
   TABLE_ORDERS,
 } from './service-table.ts';
 import { invitationCookie, type Visitor } from './sign-in-pages.ts';
+import { startChannelPages } from './start-channel-pages.ts';
+import { START_PATH, startPages } from './start-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 /** The routes. */
@@ -163,6 +165,8 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
     ...keyPages(show, sources),
     ...accountPages(show, sources),
     ...newServicePages(show, sources),
+    ...startPages(show, sources),
+    ...startChannelPages(show, sources),
     ...ownedServicePages(show, sources),
     ...channelPages(show, sources),
     ...rulePages(show, sources),
@@ -186,7 +190,7 @@ function stepsOf(of: {
   const waiting = of.services.find(({ verified }) => !verified);
   if (isWatched && of.channels.length > 0) return [];
   return [
-    { step: 'service', href: '#add', isDone: isWatched },
+    { step: 'service', href: START_PATH, isDone: isWatched },
     {
       step: 'proof',
       href: waiting === undefined ? '#services' : `/dashboard/services/${waiting.slug}`,

@@ -17,6 +17,7 @@ import { mayEnrol } from './invitation-pages.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { forgetReturn, HOME } from './return-cookie.ts';
 import { languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
+import { START_PATH } from './start-pages.ts';
 
 /** The routes. */
 export function setupPages(
@@ -81,9 +82,10 @@ export function setupPages(
     const { session } = started;
     // A link is a beginning: it does not lead back to a page that was requested before.
     const cookies = [...started.cookies, ...Object.values(forgetReturn(siteUrl))];
-    if (codes.length === 0) return { ...seeOther(HOME, session), cookies };
+    const next = link.kind === 'first' ? START_PATH : HOME;
+    if (codes.length === 0) return { ...seeOther(next, session), cookies };
     const answer = hide(
-      render('./recovery-codes', { language, title: language.texts.signIn.codesTitle, codes }),
+      render('./recovery-codes', { language, title: language.texts.signIn.codesTitle, codes, next }),
     );
     return { ...answer, headers: { ...answer.headers, ...session }, cookies };
   };

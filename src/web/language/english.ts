@@ -20,6 +20,7 @@ import { englishPageEditor } from './english-page-editor.ts';
 import { englishPosts } from './english-posts.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
+import { englishStart } from './english-start.ts';
 import { englishStatusPage } from './english-status-page.ts';
 import { englishSubscribe } from './english-subscribe.ts';
 import type { Theme } from './theme.ts';
@@ -263,6 +264,7 @@ export const english = {
   page: englishServicePage,
   statusPage: englishStatusPage,
   signIn: englishSignIn,
+  start: englishStart,
 };
 
 /** The texts of a language. */

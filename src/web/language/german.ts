@@ -15,6 +15,7 @@ import { germanPageEditor } from './german-page-editor.ts';
 import { germanPosts } from './german-posts.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
+import { germanStart } from './german-start.ts';
 import { germanStatusPage } from './german-status-page.ts';
 import { germanSubscribe } from './german-subscribe.ts';
 
@@ -258,4 +259,5 @@ export const german: Texts = {
   page: germanServicePage,
   statusPage: germanStatusPage,
   signIn: germanSignIn,
+  start: germanStart,
 };
