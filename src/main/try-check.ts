@@ -11,7 +11,7 @@ import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
 
 /** Attempts at a time; further ones wait. */
-const MAX_RUNNING = 4;
+const MAX_RUNNING = 16;
 
 /** Creates the maker of attempts. Its prober is opened by the first one, since most processes make none. */
 export function createCheckTrials(

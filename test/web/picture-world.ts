@@ -55,6 +55,7 @@ export const PICTURES = {
   incident: `/status/github-com/incidents/${SHOWN_INCIDENT}`,
   'status-page': '/p/example',
   dashboard: '/dashboard',
+  start: '/dashboard/start',
 } as const;
 
 /**

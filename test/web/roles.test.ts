@@ -10,6 +10,8 @@ import { dashboard } from './dashboard-world.ts';
 const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard': 'viewer',
   '/dashboard/services/new': 'editor',
+  '/dashboard/start': 'editor',
+  '/dashboard/start/notify': 'editor',
   '/dashboard/services/:slug': 'viewer',
   '/dashboard/keys': 'owner',
   '/dashboard/webhooks': 'editor',
@@ -37,6 +39,8 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/alerts/acknowledge': 'editor',
   '/dashboard/notices/drop': 'editor',
   '/dashboard/services/new/save': 'editor',
+  '/dashboard/start/watch': 'editor',
+  '/dashboard/start/notify/:kind': 'editor',
   '/dashboard/services/:slug/save': 'editor',
   '/dashboard/services/:slug/address': 'editor',
   '/dashboard/services/:slug/pause': 'editor',

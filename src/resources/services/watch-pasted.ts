@@ -112,6 +112,8 @@ function documentOf({ kind, host, name, settings, accept, domain = host }: Paste
   return {
     domain,
     name,
+    // What is asked of a name server says nothing of who may see it.
+    ...(domain === host ? {} : { visibility: usualVisibility(host) }),
     check: {
       kind,
       ...(accept === null ? {} : { accept: [...accept] }),

@@ -150,7 +150,9 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       sources,
       '/dashboard',
       async (session, request) =>
-        invitation.follow(request) ?? leadBack(request, siteUrl) ?? (await overview(session, null, request.query)),
+        invitation.follow(request) ??
+        leadBack(request, siteUrl) ??
+        (await overview(session, null, request.query)),
     ),
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),

@@ -4,7 +4,7 @@ import type { Texts } from './english.ts';
 /** The texts. */
 export const germanStart: Texts['start'] = {
   question: 'Was möchten Sie überwachen?',
-  lead: 'Fügen Sie Adressen ein, wie sie sind, eine je Zeile. Ein paar Worte ohne Adresse benennen einen Heartbeat, den ein Auftrag sendet, wenn er fertig ist.',
+  lead: 'Fügen Sie Adressen ein, wie sie sind, eine je Zeile. Ein paar Worte ohne Adresse benennen ein Lebenszeichen, das ein Auftrag sendet, wenn er fertig ist.',
   addresses: 'Adressen',
   example: 'Sicherung der NAS',
   watch: 'Überwachen',
@@ -18,10 +18,10 @@ export const germanStart: Texts['start'] = {
     'Diese Zeilen wurden nicht übernommen. Ändern Sie sie und versuchen Sie es noch einmal, oder lassen Sie sie weg.',
   isKnown: 'Das überwachen Sie bereits.',
   notTried: 'Die erste Prüfung folgt.',
-  waitsForHeartbeat: 'Wartet auf den ersten Heartbeat.',
-  needsProof: 'Die Domain muss zuerst bestätigt werden: wie, steht in der Übersicht.',
+  waitsForHeartbeat: 'Wartet auf das erste Lebenszeichen.',
+  needsProof: 'Die Domain muss zuerst bestätigt werden: wie, steht in der Verwaltung.',
   unverified: 'Das Zertifikat wird nicht geprüft, weil es nicht gültig ist.',
-  addressOnce: 'Heartbeat-Adressen, die nur dieses eine Mal gezeigt werden',
+  addressOnce: 'Adressen für Lebenszeichen, die nur dieses eine Mal gezeigt werden',
   addressLead: 'Jeder Auftrag ruft seine Adresse auf, wenn er gelungen ist.',
   problem: {
     host: 'Das ist weder ein Hostname noch eine Adresse.',
