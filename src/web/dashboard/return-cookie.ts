@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from '../../http/route.ts';
 export const HOME = '/dashboard';
 /** Maximum time between asking for the page and signing in, seconds. */
 const RETURN_SECONDS = 3_600;
-const MAX_PATH_LENGTH = 1_000;
+const MAX_PATH_LENGTH = 600;
 /** A path of this site with its query: neither another host nor what a header could not contain. */
 const PATH_FORM = /^\/(?![/\\])[!-[\]-~]*$/;
 
@@ -17,13 +17,16 @@ export function leadToSignIn(request: HttpRequest, siteUrl: string): HttpRespons
   if (atDomain === true) return seeOther(`${siteUrl}/sign-in`);
   const path = (url?.slice(siteUrl.length) ?? '') + (query === '' ? '' : `?${query}`);
   const isKept = path !== HOME && path.length <= MAX_PATH_LENGTH && PATH_FORM.test(path);
-  return seeOther('/sign-in', isKept ? cookieOf(siteUrl).write(encode(path), RETURN_SECONDS) : {});
+  return seeOther(
+    '/sign-in',
+    isKept ? cookieOf(siteUrl).write(encodeURIComponent(path), RETURN_SECONDS) : {},
+  );
 }
 
 /** The response that leads back, and removes the cookie; null: the request has none. */
 export function leadBack({ headers }: HttpRequest, siteUrl: string): HttpResponse | null {
   const cookie = cookieOf(siteUrl);
-  const path = Buffer.from(cookie.read(headers.cookie), 'base64url').toString();
+  const path = decode(cookie.read(headers.cookie));
   return PATH_FORM.test(path) ? seeOther(path, cookie.write('', 0)) : null;
 }
 
@@ -36,6 +39,10 @@ function cookieOf(siteUrl: string) {
   return createSiteCookie(siteUrl, 'upbeat-return');
 }
 
-function encode(path: string): string {
-  return Buffer.from(path).toString('base64url');
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
 }
