@@ -8,12 +8,13 @@
  * process and each worker thread, which doubled the CPU time of a run. Async hooks, by which tap follows every promise,
  * took as much again in files with many promises: see `support/spare-async-hooks.ts`.
  * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
- * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a time;
- * `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
+ * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a
+ * time, by default as many as leave no processor idle; `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
  */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 import { type FileReport, runGroup } from './support/run-group.ts';
@@ -25,6 +26,10 @@ type Group = readonly string[];
 
 /** More failed processes than this are no matter of a busy machine. */
 const MAX_SECOND_RUNS = 5;
+/** Where this part of the processors' time was idle, another group begins, up to so many beside the usual ones. */
+const IDLE_PART = 0.2;
+const MAX_EXTRA_JOBS = 2;
+const IDLE_SPAN_MS = 3_000;
 /** The limit of a test that states none, in seconds. */
 const TEST_TIMEOUT_S = 300;
 const insideCi = process.env.CI === 'true';
@@ -59,9 +64,8 @@ for (const [signal, status] of [
 const missing = await installServers(SERVER_PACKAGES);
 const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
-  // Tests wait nearly as long as they compute: two more than the machine has cores.
   options: {
-    jobs: { type: 'string', default: String(availableParallelism() + 2) },
+    jobs: { type: 'string' },
     'keep-durations': { type: 'boolean', default: false },
   },
 });
@@ -131,7 +135,12 @@ function guessDurationMs(file: string): number {
 
 /** Runs every file, and those that failed once more. `second`: null where no file ran again. */
 async function runAll(groups: readonly Group[]) {
-  const first = await runGroups(groups, Number(options.jobs));
+  // Tests wait nearly as long as they compute: two more than the machine has cores.
+  const { jobs = null } = options;
+  const first =
+    jobs === null
+      ? await runGroups(groups, availableParallelism() + 2, MAX_EXTRA_JOBS)
+      : await runGroups(groups, Number(jobs));
   const failed = first.filter(({ ok }) => !ok).map(({ name }) => name);
   const durations = Object.fromEntries(first.map(({ name, durationMs }) => [name, Math.round(durationMs)]));
   mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
@@ -144,16 +153,50 @@ async function runAll(groups: readonly Group[]) {
   return { first, second: again ? await runGroups(alone, 1) : null };
 }
 
-/** Runs `jobs` groups at a time. Prints a line for each file and everything that a failed file printed. */
-async function runGroups(groups: readonly Group[], jobs: number): Promise<FileReport[]> {
+/**
+ * Runs `jobs` groups at a time, and up to `extraJobs` more while processors are idle. Prints a line for each file and
+ * everything that a failed file printed.
+ */
+async function runGroups(groups: readonly Group[], jobs: number, extraJobs = 0): Promise<FileReport[]> {
   const waiting = [...groups];
   const reports: FileReport[] = [];
-  const work = async () => {
-    for (let group = waiting.shift(); group !== undefined && !terminated; group = waiting.shift())
-      reports.push(...(await runFiles(group)));
+  const runNext = async () => {
+    const group = terminated ? undefined : waiting.shift();
+    if (group === undefined) return false;
+    reports.push(...(await runFiles(group)));
+    return true;
   };
-  await Promise.all(Array.from({ length: jobs }, work));
+  const work = async () => {
+    while (await runNext());
+  };
+  const workWhereIdle = async () => {
+    const begun: Promise<unknown>[] = [];
+    let running = 0;
+    while (waiting.length > 0 && !terminated) {
+      if (!(await isMachineIdle()) || running === extraJobs) continue;
+      running++;
+      begun.push(runNext().finally(() => running--));
+    }
+    await Promise.all(begun);
+  };
+  const works = Array.from({ length: jobs }, work);
+  await Promise.all(extraJobs > 0 ? [...works, workWhereIdle()] : works);
   return reports;
+}
+
+/** Whether processors were idle for a good part of the next seconds. */
+async function isMachineIdle(): Promise<boolean> {
+  const before = processorTimes();
+  await sleep(IDLE_SPAN_MS);
+  const after = processorTimes();
+  return after.idle - before.idle > IDLE_PART * (after.all - before.all);
+}
+
+/** What the processors have done since the machine began, milliseconds. */
+function processorTimes(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map(({ times }) => times);
+  const idle = times.reduce((sum, time) => sum + time.idle, 0);
+  return { idle, all: times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, idle) };
 }
 
 /** Runs the files of a group; those that the process of the others did not come to in a further one. */
