@@ -122,7 +122,8 @@ t.test(
       await tab.getByLabel('Name or domain of a service').fill(name);
       await tab.getByRole('button', { name: 'Search' }).click();
       await tab.getByLabel('Into the group').selectOption({ label: group });
-      await tab.getByRole('button', { name: `Add ${name}` }).click();
+      await tab.getByRole('checkbox', { name }).check();
+      await tab.getByRole('button', { name: 'Add the chosen services' }).click();
     }
     await tab.getByRole('button', { name: 'Move Library up' }).click();
     const logo = { name: 'logo.png', mimeType: 'image/png', buffer: pngOf(120, 60) };
