@@ -132,9 +132,8 @@ export function createEventStreams(sources: EventSources) {
           const detail = `An address may hold ${MAX_STREAMS_PER_CLIENT} streams open.`;
           throw retryLater('too_many_streams', RETRY_AFTER_SECONDS, detail);
         }
-        const accounts =
-          service === null || service.visibility !== 'private' ? null : await finder.accountsOf(request);
-        const shown = directory.to(accounts ?? new Set());
+        // It may turn private while the stream is open.
+        const shown = service === null ? directory : directory.to(await finder.accountsOf(request));
         const mayRead = () => service === null || shown.byId(service.id) !== null;
         return streams.open(client, (response) => {
           run(response, service?.slug ?? null, after, mayRead).catch((error: Error) => {

@@ -4,7 +4,7 @@ import type { AlertMessage, MessageItem } from './alert/message.ts';
 import type { AlertEventName } from './alert/rule.ts';
 import { type Category, isCategory } from './category.ts';
 import { HOUR_MS } from './durations.ts';
-import type { Service } from './service.ts';
+import { isPublic, type Service } from './service.ts';
 
 /** What a subscription is about: a service, all public services of a category, or a status page. */
 export type SubscriptionTopic = `service:${number}` | `category:${Category}` | `page:${number}`;
@@ -44,15 +44,17 @@ export function readTopic(text: string): TopicParts | null {
   return null;
 }
 
-/** The topics that a service belongs to. `pages`: IDs of the live status pages that list it. */
+/** The topics that a service belongs to; none for a private one. `pages`: IDs of the live status pages that list it. */
 export function topicsOf(
-  { id, category, origin, verified }: Pick<Service, 'id' | 'category' | 'origin' | 'verified'>,
+  service: Pick<Service, 'id' | 'category' | 'origin' | 'verified' | 'visibility'>,
   pages: readonly number[],
 ): SubscriptionTopic[] {
-  const isPublic = origin === 'catalogue' || verified;
+  const { id, category, origin, verified, visibility } = service;
+  if (visibility === 'private') return [];
+  const isListed = isPublic(service) && (origin === 'catalogue' || verified);
   return [
     `service:${id}`,
-    ...(isPublic ? ([`category:${category}`] as const) : []),
+    ...(isListed ? ([`category:${category}`] as const) : []),
     ...pages.map((page) => `page:${page}` as const),
   ];
 }

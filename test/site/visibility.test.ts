@@ -367,3 +367,78 @@ t.test('assistants are told of public services alone', async (t) => {
     }
   }
 });
+
+t.test('events in flight are withheld when a service turns private', async (t) => {
+  const { world, members, ask } = await start(t);
+  const leave = new AbortController();
+  t.teardown(() => leave.abort());
+  const open = async (path: string, headers: Record<string, string> = {}) => {
+    const { body } = await fetch(world.origin + path, { headers, signal: leave.signal });
+    const stream = { text: '' };
+    const read = async () => {
+      for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) stream.text += part;
+    };
+    read().catch(() => {});
+    return stream;
+  };
+  const [shop = SERVICES[0]] = SERVICES;
+  if (shop === undefined) throw new Error('there is no service');
+  const all = await open('/api/v1/events');
+  const named = await open(`/api/v1/events?slug=${shop.slug}`);
+  const page = await open(`/live?of=${shop.slug}`);
+  const own = await open(`/api/v1/events?slug=${shop.slug}`, members['a member']);
+  while (![all, named, own].every(({ text }) => text.includes('id: 3'))) await pause();
+  while (!page.text.includes(shop.slug)) await pause();
+  const before = page.text.split(shop.slug).length;
+  // The event is announced, and not sent yet.
+  world.tell(transition(4, shop.slug, { serviceId: shop.id, to: 'up', from: 'down' }));
+  world.directory.apply({
+    ...{ seq: 9, serviceId: shop.id, slug: shop.slug },
+    service: { ...shop, visibility: 'private', revision: 2 },
+  });
+  await world.status.put([current(shop.id, check(NOW + 1), { seq: 2 })]);
+  world.clock.advance(2_000);
+  // A later event of a public service says that the streams are beyond it.
+  const other = { ...shop, id: 9, slug: 'later-example', domain: 'later.example', name: 'later' };
+  await world.addServices([other]);
+  world.directory.apply({ seq: 10, serviceId: 9, slug: other.slug, service: other });
+  world.tell(transition(5, other.slug, { serviceId: 9 }));
+  world.clock.advance(2_000);
+  while (!all.text.includes('id: 5')) await pause();
+  t.notMatch(all.text, 'id: 4\n');
+  t.notMatch(named.text, 'id: 4\nevent');
+  t.equal(page.text.split(shop.slug).length, before, 'an open page');
+  while (!own.text.includes('id: 4\nevent')) await pause();
+  t.pass('members are told');
+  for (const path of [
+    '/api/v1/events?last_event_id=0',
+    '/search.json',
+    '/sparklines.svg',
+    '/',
+    '/metrics?services=1',
+  ])
+    t.notMatch((await ask(path, {})).text, shop.name, path);
+});
+
+t.test('a private service is refused in the same time as a name that nothing has', async (t) => {
+  const { ask, strangers } = await start(t);
+  for (const [who, headers] of Object.entries(strangers)) {
+    const times = { private: [] as number[], unknown: [] as number[] };
+    for (let n = 0; n < 120; n++)
+      for (const visibility of ['private', 'unknown'] as const) {
+        const startedAt = performance.now();
+        await ask(`/api/v1/status/${WORDS[visibility]}-example`, headers);
+        times[visibility].push(performance.now() - startedAt);
+      }
+    const [found, wanted] = [medianOf(times.private), medianOf(times.unknown)];
+    t.ok(found < 3 * wanted && wanted < 3 * found, `${who}: ${found} ms and ${wanted} ms`);
+  }
+});
+
+function medianOf(list: readonly number[]): number {
+  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? 0;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -282,12 +282,14 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
       .leftJoin('status_pages', (join) =>
         join.on(({ eb }) => eb('status_pages.id', '=', eb.neg(eb.ref('service_id')))),
       )
-      .select(['change', 'at', 'service_id', 'services.slug', 'name', 'services.domain'])
+      .select(['change', 'at', 'service_id', 'services.slug', 'name', 'services.domain', 'visibility'])
       .select(['status_pages.slug as page', 'status_pages.title'])
       .where('subscription_changes.id', '=', changeId),
   );
   if (row === undefined) return null;
   const { service_id: serviceId, at, slug, name, domain, page, title } = row;
+  // It was not private when the letter was written.
+  if (row.visibility === 'private') return null;
   const change = JSON.parse(row.change) as AlertChange;
   const began =
     change.type !== 'status' || change.to === 'down'
