@@ -18,6 +18,7 @@ import {
   readHeartbeat,
   STATUS_WORDS,
 } from '../domain/heartbeat/heartbeat-body.ts';
+import { readAnyHost } from '../domain/host-name.ts';
 import type { Service } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
 import { type BodyStart, endWhileReceiving } from '../http/body.ts';
@@ -121,7 +122,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
       ...(log === null ? {} : { log }),
     });
     // A log is read like a start, for its run.
-    const reading = readHeartbeat(body, kind === 'log' ? 'start' : kind);
+    const reading = readHeartbeat(body, kind === 'log' ? 'start' : kind, readAnyHost);
     if (!reading.ok) throw new Error(`a heartbeat by an address ${reading.place} ${reading.problem}`);
     const { report } = reading;
     const accountId = service.accountId ?? 0;

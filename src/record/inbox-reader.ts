@@ -2,6 +2,7 @@
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat/heartbeat-body.ts';
+import { readAnyHost } from '../domain/host-name.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
@@ -75,7 +76,7 @@ export function startInboxReader({ inbox, record, clockOffsetMs, clock, log }: I
       await inbox.answerInInbox(id, { kind: 'refused', code: '', message: '' });
       return;
     }
-    const reading = readHeartbeat(body, kind);
+    const reading = readHeartbeat(body, kind, readAnyHost);
     if (!reading.ok) {
       // The process that received the entry could read it, so it runs another version of the program.
       await inbox.answerInInbox(id, { kind: 'refused', code: 'unavailable', message: reading.problem });

@@ -75,10 +75,13 @@ export const MAX_LATENCY_MS = 600_000;
 /** Every word of the vocabulary, from good to bad. */
 export const STATUS_WORDS: readonly string[] = Object.values(STATUS_VOCABULARY).flat();
 
-/** Parses a body. Of two members with the same name the last one counts, as in `JSON.parse`; unknown members are ignored. */
-export function readHeartbeat(text: string, kind: HeartbeatKind): HeartbeatReading {
+/**
+ * Parses a body. Of two members with the same name the last one counts, as in `JSON.parse`; unknown members are ignored. `readHost` reads
+ * the domain: by default that of a public host; a report of a known service may be of any host.
+ */
+export function readHeartbeat(text: string, kind: HeartbeatKind, readHost = readHostName): HeartbeatReading {
   try {
-    return { ok: true, report: readReport(parse(text), kind) };
+    return { ok: true, report: readReport(parse(text), kind, readHost) };
   } catch (thrown) {
     if (thrown instanceof Refusal) return { ok: false, ...thrown.reason };
     throw thrown;
@@ -102,9 +105,9 @@ function parse(text: string): unknown {
   }
 }
 
-function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
+function readReport(body: unknown, kind: HeartbeatKind, readHost: typeof readHostName): HeartbeatReport {
   if (!isObject(body)) throw new Refusal('', 'must be a JSON object');
-  const domain = readDomain(member(body, 'domain'));
+  const domain = readDomain(member(body, 'domain'), readHost);
   const status = kind === 'beat' ? member(body, 'status') : null;
   const word = kind === 'beat' ? readWord(status, '/status') : kind === 'fail' ? 'down' : null;
   const reported = typeof status === 'string' ? status : null;
@@ -125,8 +128,8 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   };
 }
 
-function readDomain(value: unknown): string {
-  const reading = readHostName(readText(value, '/domain'));
+function readDomain(value: unknown, readHost: typeof readHostName): string {
+  const reading = readHost(readText(value, '/domain'));
   if (!reading.ok) throw new Refusal('/domain', describeHostNameProblem(reading.problem));
   return reading.domain;
 }

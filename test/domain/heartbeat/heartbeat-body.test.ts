@@ -7,6 +7,7 @@ import {
   readHeartbeat,
   STATUS_WORDS,
 } from '../../../src/domain/heartbeat/heartbeat-body.ts';
+import { readAnyHost } from '../../../src/domain/host-name.ts';
 import { anyText } from '../../support/any-text.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -258,4 +259,10 @@ t.test('it reads the exit code of a failed run, and of nothing else', async (t) 
       problem: 'must be a whole number from -2147483648 to 4294967295, and not 0',
     });
   t.notOk('exitCode' in (read('anything', 'beat') as { readonly report: object }).report);
+});
+
+t.test('a report of a known service is of any host', async (t) => {
+  const body = JSON.stringify({ domain: 'backup-of-the-nas', status: 'ok' });
+  t.match(readHeartbeat(body, 'beat'), { ok: false, place: '/domain' });
+  t.match(readHeartbeat(body, 'beat', readAnyHost), { ok: true, report: { domain: 'backup-of-the-nas' } });
 });
