@@ -184,10 +184,11 @@ function addServices(program: Command): void {
   addForAccount(
     services,
     'import',
-    "register the services of a CSV, YAML or JSON file, of Uptime Kuma's backup or Gatus' configuration",
+    "register the services of a CSV, YAML or JSON file, of Uptime Kuma's database or backup, or Gatus' configuration",
     'account that owns them; default: imported',
   )
     .argument('<file>')
+    .option('--dry-run', 'print what would be created, and change nothing')
     .action(act(async () => (await import('./import-services.ts')).importServices));
   addJson(services, 'export', "print the accounts' services as a file that import reads")
     .addOption(

@@ -171,6 +171,17 @@ export async function changeAddress(
   console.log(address);
 }
 
+/** Gives a service the address with a secret that its senders have already. */
+export async function giveAddress(
+  registry: Registry,
+  settings: Config,
+  slug: string,
+  secret: string,
+): Promise<void> {
+  const context = await contextOf(registry, settings);
+  resultOf(await makeHeartbeatAddress(context, OPERATOR, slug, null, secret));
+}
+
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
@@ -266,6 +277,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
     method,
     accept,
     visibility = usualVisibility(listed.domain),
+    pushToken: _,
     ...plain
   } = listed;
   const check = {

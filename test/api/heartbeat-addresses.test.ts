@@ -266,6 +266,13 @@ t.test('it takes what scripts send to Uptime Kuma at its push address, and answe
   t.equal(world.heartbeats.refusals, 1);
 });
 
+t.test('it takes heartbeats of a service that is on no public host', async (t) => {
+  const world = await startApi({ services: [{ ...JOB, domain: 'nightly-backup' }] });
+  t.teardown(world.close);
+  t.equal((await fetch(`${world.origin}/beat/${SECRET}`)).status, 200);
+  t.match(world.heartbeats.taken, [{ report: { domain: 'nightly-backup' } }]);
+});
+
 t.test('it knows no push monitor that is paused', async (t) => {
   const world = await startApi({ services: [{ ...JOB, paused: true }] });
   t.teardown(world.close);

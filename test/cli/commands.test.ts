@@ -299,7 +299,7 @@ t.test(
           type: 'http',
           name: `Site ${index}`,
           url: `https://site-${index}.example.com/`,
-          resendInterval: 3,
+          proxyId: 3,
         },
       })),
       ...Array.from({ length: 300 }, (_, index) => ({ type: 'rabbitmq', name: `Topic ${index}` })),
@@ -307,7 +307,7 @@ t.test(
     ];
     const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
     const stderr = [
-      'not carried over: resendInterval of 600 entries, such as Site 0: set "repeat" of an alert rule (docs/alerts.md)',
+      'not carried over: proxyId of 600 entries, such as Site 0: checks use no proxy',
       'left out: 300 entries, such as Topic 0: monitors of type rabbitmq have no equal here',
     ];
     // By this clock each look at it is a second later.

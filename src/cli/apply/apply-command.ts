@@ -87,7 +87,7 @@ export function applyContextOf(
 }
 
 /** The number of the account of the options; `NO_ACCOUNT`: no account has that name yet. */
-async function findKnown(registry: Registry, choice: AccountChoice): Promise<number> {
+export async function findKnown(registry: Registry, choice: AccountChoice): Promise<number> {
   if (choice.accountId !== undefined) return (await findAccount(registry, choice)).id;
   return (await registry.listAccounts()).find(({ name }) => name === choice.account)?.id ?? NO_ACCOUNT;
 }

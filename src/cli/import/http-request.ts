@@ -23,6 +23,8 @@ export interface ListedRequest {
   readonly body: string | null;
   readonly username: string | null;
   readonly password: string | null;
+  /** Settings of other ways to sign in, with the fields of the file that they come from. */
+  readonly signIn: readonly (readonly [field: string, settings: CheckSettings])[];
   readonly expectations: readonly Expectation[];
   /** Any certificate is accepted. */
   readonly ignoresCertificate: boolean;
@@ -46,6 +48,7 @@ export const PLAIN_REQUEST: ListedRequest = {
   body: null,
   username: null,
   password: null,
+  signIn: [],
   expectations: [],
   ignoresCertificate: false,
   followRedirects: null,
@@ -72,7 +75,7 @@ export function listRequest(
   const ignoresCertificate = request.ignoresCertificate && address.protocol === 'https:';
   const isPlain =
     (method === null || method === 'GET' || method === 'HEAD') &&
-    [request.headers, request.expectations].every((list) => list.length === 0) &&
+    [request.headers, request.expectations, request.signIn].every((list) => list.length === 0) &&
     request.body === null &&
     !ignoresCertificate &&
     user === null;
@@ -90,6 +93,7 @@ export function listRequest(
     ['basic authentication', user === null ? {} : { username: user }],
     ...(user === null ? [] : [['basic authentication', passwordOf(request.password ?? password)] as const]),
     ...bodyOf(request),
+    ...request.signIn,
   ]);
   const headers = sortHeaders(request.headers);
   const assertions = request.expectations.filter(({ line }) => readAssertion(line) !== null);

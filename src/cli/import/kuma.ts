@@ -1,4 +1,5 @@
-/** Reads monitors of an Uptime Kuma backup (JSON, version 1). */
+/** Reads monitors of Uptime Kuma, with the names of members that its backups have (JSON, version 1). */
+import { readHostName } from '../../domain/host-name.ts';
 import { readKumaQuery } from './dns-query.ts';
 import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import { readKumaServer } from './kuma-servers.ts';
@@ -24,12 +25,16 @@ const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);
 const KNOWN = new Set([
   ...['type', 'name', 'url', 'method', 'accepted_statuscodes', 'active'],
   ...['id', 'pathName', 'childrenIDs', 'weight', 'forceInactive', 'maintenance', 'includeSensitiveData'],
-  ...['pushToken', 'screenshot'],
+  ...['pushToken', 'screenshot', 'path', 'userId', 'createdDate'],
+  // Of the database of version 2: what is kept of responses, and numbers of other types.
+  ...['saveResponse', 'saveErrorResponse', 'responseMaxLength', 'screenshot_delay', 'manual_status'],
+  // What becomes a note, and the rules of channels.
+  ...['parent', 'tags', 'description', 'notificationIDList', 'expiryNotification', 'resendInterval'],
 ]);
 
 /** Fields of other types of monitors, which every monitor has. */
 const OF_OTHER_TYPES =
-  /^(?:dns_|mqtt|grpc|ws[A-Z]|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
+  /^(?:dns_|mqtt|grpc|ws[A-Z]|radius|kafka|docker_|game|database|snmp|rabbitmq|smtpSecurity$|ntp[A-Z]|ping_|remote_browser$|system_service_name$|packetSize$|hostname$|port$)/;
 
 /** Size of the packets of new monitors of type `ping`, as of ours. */
 const USUAL_PACKET_BYTES = 56;
@@ -38,31 +43,26 @@ const USUAL_PACKET_BYTES = 56;
 const DEFAULTS: Row = {
   maxredirects: 10,
   httpBodyEncoding: 'json',
-  oauth_auth_method: 'client_secret_basic',
 };
 
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  retryInterval: 'a missing heartbeat needs no confirmation',
-  maxretries: 'a missing heartbeat needs no confirmation',
-  resendInterval: 'set "repeat" of an alert rule (docs/alerts.md)',
+  authMethod: 'checks sign in by basic authentication, a token, a certificate or headers alone',
   ignoreTls: 'only checks of the kind http may accept any certificate',
-  expiryNotification: 'choose the event "certificate" in an alert rule (docs/alerts.md)',
+  domainExpiryNotification: 'add a service of the kind "domain" (docs/checks.md)',
+  cacheBust: 'checks ask for nothing of a cache',
+  ipFamily: 'checks use both families of addresses',
+  retryOnlyOnStatusCodeFailure: 'every failure is confirmed',
   maxredirects: 'at most 5 redirects are followed',
   proxyId: 'checks use no proxy',
-  notificationIDList: 'create channels and rules on the dashboard or by "upbeat apply" (docs/alerts.md)',
-  parent: 'there are no groups of monitors; status pages have some',
-  tags: 'there are no tags',
-  description: 'there are no descriptions',
 };
-const AUTHENTICATION = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
-
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS: ReadonlySet<string> = new Set([
   ...['headers', 'body', 'httpBodyEncoding', 'keyword', 'invertKeyword'],
   ...['jsonPath', 'jsonPathOperator', 'expectedValue', 'maxredirects', 'ignoreTls'],
 ]);
-const OF_BASIC_AUTHENTICATION = ['authMethod', 'basic_auth_user', 'basic_auth_pass'];
+/** Fields of ways to sign in, of which only those of the chosen one say something. */
+const OF_SIGN_IN = /^(?:basic_auth_|oauth_|auth[DW]|tls(?:Ca|Cert|Key)$|bearer_token$)/;
 /** Content types of bodies by their encodings. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
@@ -83,13 +83,7 @@ function readMonitor(row: Row): EntryReading {
   if (row.upsideDown === true) return { problem: 'a monitor that is upside down has no equal here' };
   const paused = row.active === false || row.active === 0;
   const name = asText(row.name);
-  if (type === 'push') {
-    // A push monitor has no address, so its name must be a domain.
-    const seconds = Number(row.interval);
-    const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
-    const lost = findLostFields(row, new Set(['interval', 'timeout', 'url']));
-    return listService(name, name, { kind: 'heartbeat', paused, periodMs }, lost);
-  }
+  if (type === 'push') return readPush(row, name, paused);
   if (type === 'port') {
     const settings = { port: Number(row.port) };
     const lost = findLostFields(row, new Set(['url']));
@@ -104,13 +98,13 @@ function readMonitor(row: Row): EntryReading {
   if (type === 'ping') {
     const size = Number(row.packetSize ?? USUAL_PACKET_BYTES);
     const lost = findLostFields(row, new Set(['url']));
-    return listKind(
-      'icmp',
-      {},
-      asText(row.hostname),
-      { ...(name === null ? {} : { name }), paused },
-      size === USUAL_PACKET_BYTES ? lost : [...lost, { field: 'packetSize', reason: 'a ping has 56 bytes' }],
-    );
+    return listKind('icmp', {}, asText(row.hostname), { ...(name === null ? {} : { name }), paused }, [
+      ...lost,
+      ...(size === USUAL_PACKET_BYTES ? [] : [{ field: 'packetSize', reason: 'a ping has 56 bytes' }]),
+      ...(Number(row.ping_count ?? 1) === 1
+        ? []
+        : [{ field: 'ping_count', reason: 'a check sends one ping' }]),
+    ]);
   }
   if (type === 'dns') {
     const { domain, settings, lost } = readKumaQuery(row);
@@ -153,6 +147,36 @@ function readMonitor(row: Row): EntryReading {
   ]);
 }
 
+/** A push monitor, which has no address: one with a name that is no domain gets one from the name. */
+function readPush(row: Row, name: string | null, paused: boolean): EntryReading {
+  const seconds = Number(row.interval);
+  const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
+  const retriesMs = Number(row.maxretries) * Number(row.retryInterval) * 1_000;
+  const graceMs = PUSH_BUFFER_MS + (retriesMs > 0 ? Math.min(retriesMs, MAX_PUSH_RETRIES_MS) : 0);
+  const reading = readHostName(name ?? '');
+  const token = asText(row.pushToken);
+  const lost = findLostFields(row, new Set(['interval', 'timeout', 'url', 'maxretries', 'retryInterval']));
+  return listService(
+    reading.ok ? reading.domain : hostOfName(name ?? ''),
+    name,
+    { kind: 'heartbeat', paused, periodMs, graceMs, ...(token === null ? {} : { pushToken: token }) },
+    lost.filter(
+      ({ field }) => !OF_REQUESTS.has(field) && field !== 'accepted_statuscodes' && field !== 'authMethod',
+    ),
+  );
+}
+
+/** How late a heartbeat may be for Uptime Kuma, milliseconds. */
+const PUSH_BUFFER_MS = 1_000;
+const MAX_PUSH_RETRIES_MS = 86_400_000;
+
+/** A name as the host of a service that is not on the network. */
+function hostOfName(name: string): string {
+  const label = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const words = label.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 63);
+  return words.replaceAll(/^-|-$/g, '') || 'push';
+}
+
 /** A monitor of gRPC calls any method; the check calls the health service only. */
 function readGrpcMonitor(row: Row, more: { readonly name?: string; readonly paused: boolean }): EntryReading {
   const service = asText(row.grpcServiceName) ?? '';
@@ -183,7 +207,8 @@ function readRequest(row: Row, type: string) {
   const follows = Number(redirects) !== 0;
   if (follows && redirects !== DEFAULTS.maxredirects)
     lost.push({ field: 'maxredirects', reason: 'up to 5 redirects are followed' });
-  const isBasic = isEmpty(row.authMethod) || row.authMethod === 'basic';
+  const signIn = asText(row.authMethod)?.toLowerCase() ?? 'basic';
+  const isBasic = signIn === 'basic';
   const headers = readHeaders(row.headers);
   if (headers === null) lost.push({ field: 'headers', reason: 'they are no object in JSON' });
   const { body, contentType } = readBody(row);
@@ -203,8 +228,23 @@ function readRequest(row: Row, type: string) {
     expectations: expectation === null ? [] : [expectation],
     ignoresCertificate: !isEmpty(row.ignoreTls),
     followRedirects: follows === isFollowed ? null : follows,
+    signIn: readSignIn(row, signIn),
   };
-  return { request, lost, imported: new Set([...OF_REQUESTS, ...(isBasic ? OF_BASIC_AUTHENTICATION : [])]) };
+  const isKnown = ['basic', 'bearer', 'mtls'].includes(signIn);
+  return { request, lost, imported: new Set([...OF_REQUESTS, ...(isKnown ? ['authMethod'] : [])]) };
+}
+
+/** Settings of ways to sign in beside a name and a password, with the fields that they come from. */
+function readSignIn(row: Row, method: string): ListedRequest['signIn'] {
+  const [token, certificate, key, authority] = ['bearer_token', 'tlsCert', 'tlsKey', 'tlsCa'].map((field) =>
+    asText(row[field]),
+  );
+  if (method === 'bearer') return token ? [['bearer_token', { token }]] : [];
+  if (method !== 'mtls') return [];
+  return [
+    ...(certificate && key ? [['tlsCert', { clientCertificate: certificate, clientKey: key }] as const] : []),
+    ...(authority && isEmpty(row.ignoreTls) ? [['tlsCa', { certificate: authority }] as const] : []),
+  ];
 }
 
 /** Headers as an object in JSON; null: they cannot be read. */
@@ -260,13 +300,10 @@ function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): Lo
     (row.type !== 'push' && TIMES.has(field)) ||
     imported.has(field) ||
     OF_OTHER_TYPES.test(field) ||
+    OF_SIGN_IN.test(field) ||
     DEFAULTS[field] === value ||
     (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty));
-  const credentials = Object.keys(row).filter((field) => AUTHENTICATION.test(field));
-  const reasons = Object.fromEntries(
-    credentials.map((field) => [field, 'checks sign in by basic authentication, a token or headers alone']),
-  );
-  return findLost(row, isImported, { ...reasons, ...REASONS });
+  return findLost(row, isImported, REASONS);
 }
 
 /** Ranges such as `200-299`, and single codes. */

@@ -3,8 +3,8 @@
 import type { Category } from '../../domain/category.ts';
 import type { CheckChoice } from '../../domain/check-timing.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
-import { readHostName } from '../../domain/host-name.ts';
-import { describeHostNameProblem, describeSettingProblem } from '../../domain/input-problem.ts';
+import { readAnyHost } from '../../domain/host-name.ts';
+import { describeSettingProblem } from '../../domain/input-problem.ts';
 import {
   type AcceptRule,
   type CheckDefinition,
@@ -41,6 +41,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   readonly publicDependencies: boolean;
   /** Slugs or domains of services. */
   readonly dependsOn: readonly string[];
+  /** Heartbeats: the secret of an address that its senders have already; null: there is none. */
+  readonly pushToken: string | null;
   /** Other texts of its document. */
   readonly texts: Pick<ServiceDocument, TextMember>;
 }
@@ -61,6 +63,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   schedule: null,
   publicDependencies: false,
   dependsOn: [],
+  pushToken: null,
   texts: {},
 };
 
@@ -100,17 +103,23 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** The service of a domain. */
+/** An entry that cannot be imported. */
+export interface SkippedEntry {
+  readonly entry: string;
+  readonly reason: string;
+}
+
+/** The service of a domain, which is judged when it is registered: what may be named depends on the account. */
 export function listService(
   domainText: string | null,
   name: string | null,
   more: Partial<Omit<ListedService, 'domain' | 'name'>>,
   lost: readonly LostField[] = [],
 ): EntryReading {
-  const reading = readHostName(domainText ?? '');
-  if (!reading.ok)
-    return { problem: `domain ${quote(domainText ?? '')} ${describeHostNameProblem(reading.problem)}` };
-  const { domain } = reading;
+  const given = domainText?.trim() ?? '';
+  if (given === '') return { problem: 'it has no domain' };
+  const reading = readAnyHost(given);
+  const domain = reading.ok ? reading.domain : given.toLowerCase();
   return { service: { ...PLAIN_SERVICE, ...more, domain, name: name ?? domain }, lost };
 }
 

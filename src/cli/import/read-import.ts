@@ -1,45 +1,39 @@
 /** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
+import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections, withTexts } from './gatus.ts';
-import { readKumaMonitor } from './kuma.ts';
+import { ImportError } from './import-error.ts';
+import { readKumaBackup } from './kuma-backup.ts';
+import { isDatabase, readKumaDatabase } from './kuma-database.ts';
+import type { ImportReading, NotCarried } from './listed-content.ts';
 import {
   asRow,
   asText,
   type EntryReading,
-  findLost,
   isEmpty,
   type ListedService,
   type LostField,
   type Row,
+  type SkippedEntry,
 } from './listed-service.ts';
 import { readCell, readOwnRow } from './own-form.ts';
-
-/** An entry that cannot be imported. */
-export interface SkippedEntry {
-  readonly entry: string;
-  readonly reason: string;
-}
-
-/** A field of an entry that cannot be imported. */
-export interface NotCarried extends LostField {
-  readonly entry: string;
-}
-
-/** The file cannot be parsed. */
-class ImportError extends Error {
-  readonly code = 'bad_import';
-}
 
 /** The entry of fields outside of entries. */
 const WHOLE_FILE = 'the file';
 
+/** Reads a file: a database, or text. Throws {@link ImportError}. */
+export async function readImportFile(file: string, now: number): Promise<ImportReading> {
+  if (isDatabase(file)) return readKumaBackup(await readKumaDatabase(file), now);
+  return readImport(readFileSync(file, 'utf8'), file, now);
+}
+
 /**
- * Parses a file by its content into services, entries that cannot be imported, and fields of others that cannot; only CSV is
+ * Parses a text by its content into services, entries that cannot be imported, and fields of others that cannot; only CSV is
  * detected by `fileName`. Throws {@link ImportError}.
  */
-export function readImport(text: string, fileName: string) {
+export function readImport(text: string, fileName: string, now = 0): ImportReading {
   if (/\.csv$/i.test(fileName))
     return collect(
       'csv',
@@ -48,14 +42,18 @@ export function readImport(text: string, fileName: string) {
   const document = parseDocument(text, fileName);
   const root = asRow(document);
   const monitors = listOf(root.monitorList);
-  if (monitors !== null) {
-    const lost = findLost(root, (field) => !KUMA_LISTS.has(field), Object.fromEntries(KUMA_LISTS));
-    return collect(
-      'uptime-kuma',
-      monitors.map((row) => readEntry(row, readKumaMonitor)),
-      lost,
+  if (monitors !== null)
+    return readKumaBackup(
+      {
+        monitors: monitors.map(asRow),
+        notifications: (listOf(root.notificationList) ?? []).map(asRow),
+        pages: [],
+        maintenances: [],
+        timeZone: null,
+        left: [['proxy', listOf(root.proxyList)?.length ?? 0]],
+      },
+      now,
     );
-  }
   const endpoints = listOf(root.endpoints);
   const external = listOf(root['external-endpoints']);
   if (endpoints !== null || external !== null) {
@@ -85,24 +83,16 @@ export function readImport(text: string, fileName: string) {
   );
 }
 
-/** Lists beside the monitors of Uptime Kuma, and what to use instead. */
-const KUMA_LISTS: ReadonlyMap<string, string> = new Map([
-  ['notificationList', 'create channels and rules on the dashboard or by "upbeat apply" (docs/alerts.md)'],
-  ['proxyList', 'checks use no proxy'],
-  ['maintenanceList', 'announce maintenance on the dashboard or by "upbeat apply" (docs/maintenance.md)'],
-  ['statusPageList', 'create status pages on the dashboard or by "upbeat apply" (docs/status-pages.md)'],
-]);
-
 function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row; reading: EntryReading } {
   const row = asRow(given);
   return { row, reading: read(row) };
 }
 
 function collect(
-  format: 'csv' | 'upbeat' | 'uptime-kuma' | 'gatus',
+  format: 'csv' | 'upbeat' | 'gatus',
   entries: readonly { readonly row: Row; readonly reading: EntryReading }[],
   lostOfFile: readonly LostField[] = [],
-) {
+): ImportReading {
   const services: ListedService[] = [];
   const skipped: SkippedEntry[] = [];
   const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));
@@ -114,7 +104,7 @@ function collect(
       for (const lost of reading.lost) notCarried.push({ entry, ...lost });
     }
   });
-  return { format, services, skipped, notCarried };
+  return { format, services, items: [], skipped, notCarried };
 }
 
 /** A list, or the values of an object; null: neither. */

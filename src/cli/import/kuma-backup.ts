@@ -1,0 +1,398 @@
+/** What a backup or a database of Uptime Kuma lists: services, channels with their rules, status pages and maintenance. */
+import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
+import { readKumaMonitor } from './kuma.ts';
+import { readKumaChannel } from './kuma-channels.ts';
+import { readKumaMaintenance } from './kuma-maintenance.ts';
+import type { ImportReading, ListedItem, NotCarried } from './listed-content.ts';
+import {
+  asText,
+  type EntryReading,
+  isEmpty,
+  type ListedService,
+  type Row,
+  type SkippedEntry,
+} from './listed-service.ts';
+
+/** The lists of a backup. Members have the names of version 1's backups in JSON, whatever they come from. */
+export interface KumaBackup {
+  /** With `notificationIDList` and `tags`. */
+  readonly monitors: readonly Row[];
+  readonly notifications: readonly Row[];
+  /** With `groups`, whose members are names and numbers of monitors, `domains` and `incidents`. */
+  readonly pages: readonly Row[];
+  /** With numbers of `monitors` and slugs of `pages`. */
+  readonly maintenances: readonly Row[];
+  /** Null: it is not known. */
+  readonly timeZone: string | null;
+  /** Numbers of members of other lists. */
+  readonly left: readonly (readonly [list: string, count: number])[];
+}
+
+/** What to use instead of other lists. */
+const LEFT: Readonly<Record<string, string>> = {
+  proxy: 'checks use no proxy',
+  api_key: 'create keys by "upbeat keys create"',
+  docker_host: 'a monitor of a container has no equal here',
+  remote_browser: 'checks use no browser',
+  heartbeat: 'the history stays there: uptime counts from now on',
+};
+
+/** Maximum number of services of a rule. */
+const MAX_OF_RULE = 500;
+/** Bounds of the time between reminders, milliseconds. */
+const REPEAT = { minMs: 5 * MINUTE_MS, maxMs: 7 * 24 * 60 * MINUTE_MS } as const;
+/** The page with the groups of monitors. */
+const GROUPS_PAGE = 'uptime-kuma-groups';
+
+/** Reads the lists. `now`: epoch milliseconds. */
+export function readKumaBackup(backup: KumaBackup, now: number): ImportReading {
+  const tree = createTree(backup.monitors);
+  const skipped: SkippedEntry[] = [];
+  const notCarried: NotCarried[] = backup.left.flatMap(([field, count]) =>
+    count === 0 ? [] : [{ entry: 'the file', field, reason: LEFT[field] ?? 'it has no equal here' }],
+  );
+  const services = new Map<unknown, ListedService>();
+  const names = new Set<string>();
+  backup.monitors.forEach((row, index) => {
+    if (row.type === 'group') return;
+    const entry = nameOf(row, index);
+    const reading = readGrouped(row, tree.above(row));
+    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
+    else {
+      services.set(row.id ?? row, withOwnName(reading.service, names));
+      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
+    }
+  });
+  const context: Context = {
+    backup,
+    tree,
+    serviceOf: (row) => services.get(row.id ?? row),
+    servicesOf: (ids) => [
+      ...new Set(ids.flatMap(tree.monitorsOf).flatMap((row) => services.get(row.id) ?? [])),
+    ],
+    skip: (entry, reason) => void skipped.push({ entry, reason }),
+    lose: (entry, field, reason) => void notCarried.push({ entry, field, reason }),
+  };
+  const items = [
+    ...readNotifications(context),
+    ...backup.pages.map((row, index) => readPage(row, index, context)),
+    ...readGroups(context),
+    ...readMaintenances(context, now),
+  ];
+  return {
+    format: 'uptime-kuma',
+    services: [...services.values()],
+    items,
+    skipped,
+    notCarried,
+  };
+}
+
+interface Context {
+  readonly backup: KumaBackup;
+  readonly tree: ReturnType<typeof createTree>;
+  readonly serviceOf: (row: Row) => ListedService | undefined;
+  /** The services of monitors, and of those in groups. */
+  readonly servicesOf: (ids: readonly unknown[]) => readonly ListedService[];
+  readonly skip: (entry: string, reason: string) => void;
+  readonly lose: (entry: string, field: string, reason: string) => void;
+}
+
+function nameOf(row: Row, index: number): string {
+  return asText(row.name) ?? asText(row.title) ?? asText(row.url) ?? `entry ${index + 1}`;
+}
+
+/** The groups above monitors, and the monitors in groups. */
+function createTree(monitors: readonly Row[]) {
+  const byId = new Map(monitors.map((row) => [row.id, row]));
+  const byParent = Map.groupBy(monitors, ({ parent }) => parent);
+  return {
+    /** The groups of a monitor, from the inside. */
+    above(row: Row): readonly Row[] {
+      const found = new Set<Row>();
+      let group = isEmpty(row.parent) ? undefined : byId.get(row.parent);
+      while (group !== undefined && group !== row && !found.has(group)) {
+        found.add(group);
+        group = isEmpty(group.parent) ? undefined : byId.get(group.parent);
+      }
+      return [...found];
+    },
+    /** A monitor, or those in a group. */
+    monitorsOf(id: unknown): readonly Row[] {
+      const found = new Set<Row>();
+      const add = (row: Row | undefined): void => {
+        if (row === undefined || found.has(row)) return;
+        found.add(row);
+        if (row.type === 'group') for (const child of byParent.get(row.id) ?? []) add(child);
+      };
+      add(byId.get(id));
+      return [...found].filter(({ type }) => type !== 'group');
+    },
+  };
+}
+
+/** The monitor, whose groups and tags become part of its note; one in a paused group is paused. */
+function readGrouped(row: Row, groups: readonly Row[]): EntryReading {
+  const isPaused = [row, ...groups].some(({ active }) => active === false || active === 0);
+  const reading = readKumaMonitor(isPaused ? { ...row, active: false } : row);
+  if ('problem' in reading) return reading;
+  const path = groups.toReversed().map((group, index) => nameOf(group, index));
+  const tags = (Array.isArray(row.tags) ? row.tags : []).flatMap((tag: Row | null) => {
+    const [name, value] = [asText(tag?.name), asText(tag?.value)];
+    return name === null ? [] : [value === null ? name : `${name}: ${value}`];
+  });
+  const note = [
+    asText(row.description) ?? '',
+    path.length === 0 ? '' : `Group: ${path.join(' / ')}`,
+    tags.length === 0 ? '' : `Tags: ${tags.join(', ')}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
+  if (note === '') return reading;
+  const { service, lost } = reading;
+  const isCut = note.length > MAX_NOTE;
+  return {
+    service: {
+      ...service,
+      texts: { ...service.texts, note: isCut ? `${note.slice(0, MAX_NOTE - 1)}…` : note },
+    },
+    lost: isCut
+      ? [...lost, { field: 'description', reason: `a note has at most ${MAX_NOTE} characters` }]
+      : lost,
+  };
+}
+
+/** Maximum length of a note, characters. */
+const MAX_NOTE = 500;
+
+/** The service of a push monitor with a name that no other one of the file has. */
+function withOwnName(service: ListedService, names: Set<string>): ListedService {
+  if (service.kind !== 'heartbeat') return service;
+  let { domain } = service;
+  for (let number = 2; names.has(domain); number++) domain = service.domain.replace(/^[^.]*/, `$&-${number}`);
+  names.add(domain);
+  return { ...service, domain };
+}
+
+/** Channels, and for each the rules for the monitors that have it. */
+function readNotifications({ backup, tree, serviceOf, skip, lose }: Context): ListedItem[] {
+  const channelNames = uniqueNames();
+  const ruleNames = uniqueNames();
+  const monitors = backup.monitors.filter((row) => serviceOf(row) !== undefined);
+  return backup.notifications.flatMap((row, index) => {
+    const entry = nameOf(row, index);
+    const reading = readKumaChannel(row);
+    if ('problem' in reading) {
+      skip(entry, reading.problem);
+      return [];
+    }
+    for (const { field, reason } of reading.lost) lose(entry, field, reason);
+    const channels = reading.settings.map((settings) => ({ name: channelNames(entry), settings }));
+    const hasIt = ({ notificationIDList: list }: Row) =>
+      typeof list === 'object' && list !== null && !isEmpty((list as Row)[String(row.id)]);
+    const attached = monitors.filter((monitor) => [monitor, ...tree.above(monitor)].some(hasIt));
+    const variants = [...Map.groupBy(attached, variantOf)];
+    const isForAll = !isEmpty(row.isDefault) && attached.length === monitors.length && variants.length === 1;
+    if (!isEmpty(row.isDefault) && !isForAll)
+      lose(
+        entry,
+        'isDefault',
+        'its rules name the services that had it; set "own" in one for all that follow',
+      );
+    return [
+      ...channels.map(
+        ({ name, settings }): ListedItem => ({
+          list: 'channels',
+          entry: name,
+          document: () => ({ name, kind: reading.kind, settings }),
+        }),
+      ),
+      ...variants.flatMap(([variant, rows]) =>
+        inParts(rows, MAX_OF_RULE).map(
+          (part): ListedItem =>
+            ruleItem(ruleNames(entry), variant, part, { channels, isForAll, row, serviceOf }),
+        ),
+      ),
+    ];
+  });
+}
+
+interface RuleParts {
+  readonly channels: readonly { readonly name: string }[];
+  readonly isForAll: boolean;
+  readonly row: Row;
+  readonly serviceOf: Context['serviceOf'];
+}
+
+function ruleItem(
+  name: string,
+  variant: string,
+  monitors: readonly Row[],
+  { channels, isForAll, row, serviceOf }: RuleParts,
+): ListedItem {
+  const [repeat = '', certificate] = variant.split('|');
+  return {
+    list: 'rules',
+    entry: name,
+    document(names) {
+      const services = monitors.flatMap((monitor) => {
+        const service = serviceOf(monitor);
+        return (service === undefined ? null : names.service(service)) ?? [];
+      });
+      const told = channels.map((channel) => channel.name).filter((one) => names.has('channels', one));
+      if (services.length === 0 || told.length === 0) return null;
+      return {
+        name,
+        ...(isForAll ? { own: true } : { services: [...new Set(services)] }),
+        channels: told,
+        ...(certificate === undefined ? { events: ['down', 'up'] } : {}),
+        ...(repeat === '' ? {} : { repeat }),
+        ...(isEmpty(row.active) && row.active !== undefined ? { enabled: false } : {}),
+      };
+    },
+  };
+}
+
+/** What decides which rule a monitor is in: the time between reminders, and whether its certificate counts. */
+function variantOf(row: Row): string {
+  const every = Number(row.resendInterval) * Number(row.interval) * 1_000;
+  const repeat = every > 0 ? formatDuration(Math.min(Math.max(every, REPEAT.minMs), REPEAT.maxMs)) : '';
+  const isWeb = asText(row.url)?.startsWith('https:') === true;
+  return isWeb && isEmpty(row.expiryNotification) ? repeat : `${repeat}|certificate`;
+}
+
+function uniqueNames(): (name: string) => string {
+  const taken = new Set<string>();
+  return (name) => {
+    let own = name;
+    for (let number = 2; taken.has(own.toLowerCase()); number++) own = `${name} (${number})`;
+    taken.add(own.toLowerCase());
+    return own;
+  };
+}
+
+function inParts<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  );
+}
+
+/** Fields of a status page without an equal. */
+const OF_PAGES: Readonly<Record<string, string>> = {
+  footerText: 'pages have no footer of their own',
+  customCss: 'pages have a brand colour instead of style sheets',
+  password: 'set the access "password" of the page (docs/status-pages.md)',
+  showTags: 'there are no tags',
+  showCertificateExpiry: 'pages do not show the ends of certificates',
+  googleAnalyticsTagId: 'pages load nothing of others',
+  analyticsId: 'pages load nothing of others',
+  incidents: 'post incidents on the dashboard (docs/incidents.md)',
+  rssTitle: 'the feed has the title of the page',
+  showOnlyLastHeartbeat: 'pages show the last days',
+};
+
+function readPage(row: Row, index: number, { servicesOf, lose }: Context): ListedItem {
+  const slug = asText(row.slug)?.toLowerCase() ?? `page-${index + 1}`;
+  const title = asText(row.title) ?? slug;
+  for (const [field, reason] of Object.entries(OF_PAGES))
+    if (!isEmpty(row[field])) lose(title, field, reason);
+  const theme = asText(row.theme) ?? 'auto';
+  if (theme === 'dark' || theme === 'light') lose(title, 'theme', 'pages follow the choice of their readers');
+  if (row.searchEngineIndex === 0) lose(title, 'searchEngineIndex', 'public pages may be found');
+  const [domain, ...others] = (Array.isArray(row.domains) ? row.domains : []).flatMap(
+    (one) => asText(one) ?? [],
+  );
+  if (others.length > 0) lose(title, 'domains', 'a page has one domain of its own');
+  const logo = asText(row.logo);
+  if (logo === null && !isEmpty(row.icon) && !/\/icon\.svg$/.test(String(row.icon)))
+    lose(title, 'icon', 'the picture is not beside the file');
+  const text = asText(row.description);
+  const groups = (Array.isArray(row.groups) ? row.groups : []).map((group: Row) => ({
+    name: asText(group.name) ?? '',
+    services: servicesOf(Array.isArray(group.monitors) ? group.monitors : []),
+  }));
+  return pageItem(
+    {
+      ...{ slug, title },
+      ...(text === null ? {} : { text }),
+      ...(logo === null ? {} : { logo }),
+      ...(isEmpty(row.published) ? { access: 'members' } : {}),
+      ...(domain === undefined ? {} : { custom_domain: domain }),
+    },
+    groups,
+  );
+}
+
+function pageItem(
+  page: { readonly slug: string; readonly title: string },
+  groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[],
+): ListedItem {
+  return {
+    list: 'pages',
+    entry: page.slug,
+    document(names) {
+      const shown = new Set<string>();
+      const listed = groups.map(({ name, services }) => ({
+        ...(name === '' ? {} : { name }),
+        services: services.flatMap((service) => {
+          const one = names.service(service);
+          if (one === null || shown.has(one)) return [];
+          shown.add(one);
+          return [one];
+        }),
+      }));
+      return { ...page, ...(listed.length === 0 ? {} : { groups: listed }) };
+    },
+  };
+}
+
+/** Groups of monitors as a page for members. */
+function readGroups({ backup, tree, servicesOf }: Context): ListedItem[] {
+  const groups = backup.monitors
+    .filter(({ type }) => type === 'group')
+    .map((row, index) => ({
+      name: [...tree.above(row).toReversed(), row].map((one) => nameOf(one, index)).join(' / '),
+      services: servicesOf(
+        backup.monitors
+          .filter(({ parent, type }) => parent === row.id && type !== 'group')
+          .map(({ id }) => id),
+      ),
+    }))
+    .filter(({ services }) => services.length > 0);
+  const page = { slug: GROUPS_PAGE, title: 'Groups of Uptime Kuma', access: 'members' };
+  return groups.length === 0 ? [] : [pageItem(page, groups)];
+}
+
+function readMaintenances({ backup, servicesOf, skip, lose }: Context, now: number): ListedItem[] {
+  return backup.maintenances.flatMap((row, index) => {
+    const entry = nameOf(row, index);
+    const zone = asText(row.timezone);
+    const reading = readKumaMaintenance(row, backup.timeZone ?? 'UTC', now);
+    if ('problem' in reading) {
+      skip(entry, reading.problem);
+      return [];
+    }
+    if ((zone === null || zone === 'SAME_AS_SERVER') && backup.timeZone === null)
+      lose(entry, 'timezone', 'that of the server is not in the file; UTC is taken');
+    const listed = servicesOf(Array.isArray(row.monitors) ? row.monitors : []);
+    const slugs = (Array.isArray(row.pages) ? row.pages : []).flatMap(
+      (slug) => asText(slug)?.toLowerCase() ?? [],
+    );
+    return [
+      {
+        list: 'maintenances',
+        entry,
+        document(names) {
+          const services = [...new Set(listed.flatMap((service) => names.service(service) ?? []))];
+          const pages = slugs.filter((slug) => names.has('pages', slug));
+          if (services.length + pages.length === 0) return null;
+          return {
+            ...reading.document,
+            ...(services.length === 0 ? {} : { services }),
+            ...(pages.length === 0 ? {} : { pages }),
+          };
+        },
+      },
+    ];
+  });
+}
