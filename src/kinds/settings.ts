@@ -187,8 +187,9 @@ export function obstacleOf(kind: ProbedKind): FailureCause | null {
 export function portOf(kind: CheckKind, settings: CheckSettings = {}): number | null {
   if (kind === 'heartbeat') return null;
   const { portOf, openPort } = CHECK_KINDS[kind];
-  const port = portOf?.(settings) ?? null;
-  return port === openPort ? null : port;
+  const port = portOf?.(settings) ?? Number.NaN;
+  // A check at a socket has none.
+  return port === openPort || Number.isNaN(port) ? null : port;
 }
 
 /** The settings of a check that name a host of their own, beside the domain of the service, with their values. */

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { PROBED_KINDS } from '../../src/domain/service.ts';
-import { settingFields, settingsOfTexts, settingTexts, validateSettings } from '../../src/kinds/settings.ts';
+import {
+  portOf,
+  settingFields,
+  settingsOfTexts,
+  settingTexts,
+  validateSettings,
+} from '../../src/kinds/settings.ts';
 import { englishChecks } from '../../src/web/language/english-checks.ts';
 import { germanChecks } from '../../src/web/language/german-checks.ts';
 
@@ -63,4 +69,10 @@ t.test('it refuses what the schema does not allow', async (t) => {
     const wrong = reading.ok ? [] : reading.wrong.map(({ setting, problem }) => [setting, problem]);
     t.strictSame(wrong, expected, `${kind} ${JSON.stringify(given)}`);
   }
+});
+
+t.test('a check at a socket connects to no port', async (t) => {
+  t.equal(portOf('docker', { container: 'web' }), null);
+  t.equal(portOf('docker', { container: 'web', port: 2375 }), 2375);
+  t.equal(portOf('tcp', { port: 25 }), 25);
 });

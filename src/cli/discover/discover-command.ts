@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../../domain/durations.ts';
+import { printableLines } from '../../domain/printable-text.ts';
 import { messageOf } from '../../error.ts';
 import type { AccountChoice } from '../accounts.ts';
 import { apply } from '../apply/apply-command.ts';
@@ -123,7 +124,7 @@ async function keepApplied(
       problem = '';
     } catch (error) {
       const now = messageOf(error);
-      if (now !== problem) printNote(now);
+      if (now !== problem) console.error(printableLines(now));
       problem = now;
     }
     await sleep(everyMs);
