@@ -93,7 +93,7 @@ t.test('it loads for each command and each thread what that needs, and no more',
     [],
   );
   t.same(main?.ofClusters, [], 'a single process is no node of a cluster');
-  t.ok((main?.modules ?? 0) < 940, `the main thread loads ${main?.modules} modules`);
+  t.ok((main?.modules ?? 0) < 960, `the main thread loads ${main?.modules} modules`);
   t.same(
     threads.flatMap(({ isMain, entry }) => (isMain ? [] : [entry])).sort(),
     ['workers/probe.ts', 'workers/registry.ts', 'workers/samples.ts'],
