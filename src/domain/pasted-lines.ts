@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPrivateName } from './host-name.ts';
+import { HIDDEN_PASSWORD, hidePassword, splitUrls, withoutDecoration } from './pasted-text.ts';
 import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
 import type { AcceptRule, CheckKind, CheckSettings } from './service.ts';
 
@@ -27,6 +28,7 @@ export type PastedProblem =
   | 'port'
   | 'range'
   | 'scheme'
+  | 'password'
   | 'unclear'
   | 'duplicate'
   | 'too_many'
@@ -69,12 +71,19 @@ export function readPastedLines(text: string): PastedLine[] {
     });
 }
 
-/** The addresses of a line that has several of them and nothing else. */
+/** The addresses of a line that has several of them, the machines of one that has their names between commas, or the line. */
 function splitList(line: string): string[] {
   const parts = line.split(/[\s,;]+/).filter((part) => part !== '');
   const isList =
     parts.length > 1 && parts.every((part) => isAddress(part) || /^[a-z][a-z0-9+.-]*:\/\//i.test(part));
-  return isList ? parts : [line];
+  const names = line.split(/\s*[,;]\s*/).filter((name) => name !== '');
+  const isOfNames = names.every((name) => !isAddress(name) && !WORDS.has(name) && hostOf(name) !== null);
+  if (isList || (names.length > 1 && isOfNames)) return isList ? parts : names;
+  const { rest, comment } = splitComment(line);
+  const pieces = splitUrls(rest);
+  return pieces.map((piece, n) =>
+    comment === null || n < pieces.length - 1 ? piece : `${piece} # ${comment}`,
+  );
 }
 
 /** A host with what else its token said. */
@@ -90,7 +99,7 @@ function readLine(line: string): PastedTarget | PastedProblem {
   const named = (words: string) => nameIn(comment ?? words);
   if (address !== null) return readUrl(address, WORDS.get(firstWord(hint)) ?? null, named(hint));
   const tokens = rest
-    .split(/[\s|,;=]+/)
+    .split(/[\s|,;]+|=(?<!\?\S*)/)
     .map((token) => token.replace(/^["'`<(]+|[>"'`).:]+$/g, ''))
     .filter((token) => token !== '');
   const word = WORDS.get(firstWord(rest)) ?? null;
@@ -100,6 +109,8 @@ function readLine(line: string): PastedTarget | PastedProblem {
   if (at === -1) {
     const [only = '', ...more] = word === null ? others : others.slice(1);
     if (only === '') return word === null || tokens.length > 1 ? 'unclear' : heartbeatOrHost(tokens, comment);
+    const called = calledHost(word, others);
+    if (called !== null) return readPlace({ ...called, path: '' }, word, named(''));
     if (more.length > 0) return heartbeat(comment ?? tokens.join(' '));
     return readPlace({ host: only.replace(/^.*@/, ''), port: saidPort, path: '' }, word, named(''));
   }
@@ -107,6 +118,14 @@ function readLine(line: string): PastedTarget | PastedProblem {
   if (typeof place === 'string') return place;
   const words = others.filter((token) => token !== tokens[at]);
   return readPlace({ ...place, port: place.port ?? saidPort }, word, named(words.join(' ')));
+}
+
+/** The single label that a command such as `ping -c 4 nas` or `telnet nas 23` calls, with the number after it; null: it calls none. */
+function calledHost(word: CheckKind | null, [, ...tokens]: readonly string[]) {
+  const [host, ...more] = tokens.filter((token) => !/^\d+$/.test(token));
+  if (host === undefined || more.length > 0 || (word !== 'icmp' && word !== 'tcp')) return null;
+  const port = tokens[tokens.indexOf(host) + 1];
+  return { host, port: port === undefined ? null : Number(port) };
 }
 
 /** A word of a kind alone is a host of that name. */
@@ -137,6 +156,7 @@ function readUrl(address: string, word: CheckKind | null, name: string): PastedT
   const url = URL.parse(`http://${rest}`);
   const port = /^(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*):(\d+)(?:[/?#]|$)/.exec(rest)?.[1] ?? null;
   if (url === null) return /:\d{5,}/.test(rest) ? 'port' : 'host';
+  if (url.password === HIDDEN_PASSWORD) return 'password';
   const path = url.pathname + url.search;
   const place = { host: hostIn(rest), port: port === null ? null : Number(port), path };
   const kind = word !== null && word !== 'http' && word !== 'heartbeat' ? word : known.kind;
@@ -193,7 +213,7 @@ function placeOf(token: string): Place | PastedProblem {
   const [, v6, host = v6 ?? '', port = null, path = ''] =
     /^(?:\[([^\]]+)\]|([^:/]+))(?::(\d+))?(\/.*)?$/.exec(bare) ?? [];
   if (isIP(host) !== 0 && /^\/\d{1,3}$/.test(path)) return 'range';
-  return { host, port: port === null ? null : Number(port), path };
+  return { host, port: port === null ? null : Number(port), path: path.replace(/#.*$/, '') };
 }
 
 /** A number after the address or after `-p` is its port, and what begins with a dash belongs to a command. */
@@ -239,6 +259,7 @@ function targetOf(
   given: CheckSettings,
   name: string,
 ): PastedTarget | PastedProblem {
+  if (/^\d+\.\d+\.\d+\.(?:\d+-[\d.]+|\*)$/.test(place.host)) return 'range';
   const host = hostOf(place.host);
   if (host === null) return 'host';
   const port = place.port;
@@ -324,7 +345,7 @@ function shownHost(host: string, isBracketed: boolean): string {
 /** A host name in ASCII, or an address; null: it is neither. */
 function hostOf(text: string): string | null {
   const bare = text.replace(/\.$/, '').toLowerCase();
-  if (/[/@?#\\\s[\]]/.test(bare)) return null;
+  if (/[/@?#\\\s[\]]/.test(bare) || !/[\p{L}\p{N}]/u.test(bare)) return null;
   if (isIP(bare) !== 0) return bare.includes('%') ? null : bare;
   const ascii = domainToASCII(bare);
   const labels = ascii.split('.');
@@ -361,30 +382,11 @@ function nameIn(words: string): string {
 }
 
 function isJoint(token: string): boolean {
-  return /^[-–—:=,;>()[\]*_"'`]+$/.test(token);
+  return /^(?:[-–—:=,;>()[\]*_"'`]+|and|und|on|auf)$/i.test(token);
 }
 
 /** The first word of a text, in small letters without punctuation, as `WORDS` has it. */
 function firstWord(text: string): string {
   const [, word = ''] = /^[\s"'`*_[(]*([a-z][a-z0-9-]*)(?=[\s:)(]|$)/i.exec(text) ?? [];
   return word.toLowerCase();
-}
-
-/** The line without the marks of lists, quotes, tables and code. */
-function withoutDecoration(line: string): string {
-  return line
-    .replace(/^\uFEFF/, '')
-    .replace(/[\u200B\u00A0\u3000]/g, ' ')
-    .trim()
-    .replace(/^(?:>\s*)+/, '')
-    .replace(/^(?:[-*+•‣·–]|\d{1,3}[.)])\s+/, '')
-    .replace(/^\[[ xX]\]\s+/, '')
-    .replace(/^\|\s*|\s*\|$/g, '')
-    .replace(/^[`"']+(.*?)[`"',;]+$/, '$1')
-    .trim();
-}
-
-/** The line with `***` in place of passwords of URLs. */
-function hidePassword(line: string): string {
-  return line.replace(/(:\/\/[^\s/:@]*):[^\s/]*@/g, '$1:***@');
 }

@@ -87,6 +87,23 @@ const LINES: readonly (readonly [typed: string, read: string])[] = [
   ['http://[fd00::2]:8123/', 'http fd00::2 8123 "[fd00::2]:8123" {"plain":true,"port":8123}'],
   ['[fd00::1]:22', 'ssh fd00::1 22 "[fd00::1]:22"'],
   ['fd00::5', 'icmp fd00::5 - "fd00::5"'],
+  [
+    'www.example.net/path?x=1&y=2#frag',
+    'http www.example.net 443 "www.example.net/path?x=1&y=2" {"path":"/path?x=1&y=2"}',
+  ],
+  ['ping -c 4 nas', 'icmp nas - "nas"'],
+  ['telnet nas 23', 'tcp nas 23 "nas:23" {"port":23}'],
+  ['nc -zv nas 9100', 'tcp nas 9100 "nas:9100" {"port":9100}'],
+  ['nas, router; printer', 'icmp nas - "nas" & icmp router - "router" & icmp printer - "printer"'],
+  ['port 8123 on 192.168.1.22', 'tcp 192.168.1.22 8123 "192.168.1.22:8123" {"port":8123}'],
+  [
+    'Plex http://plex.local/ and http://tv.local/ # both',
+    'http plex.local 80 "Plex" {"plain":true} & http tv.local 80 "both" {"plain":true}',
+  ],
+  [
+    'Plex http://plex.local/ and http://tv.local/',
+    'http plex.local 80 "Plex" {"plain":true} & http tv.local 80 "tv.local" {"plain":true}',
+  ],
   // As people keep lists: Markdown, tables, notes of Uptime Kuma, commands.
   ['- https://a.example.org', 'root a.example.org 443 "a.example.org"'],
   ['* [Blog](https://blog.example.org/)', 'root blog.example.org 443 "Blog"'],
@@ -123,6 +140,11 @@ const LINES: readonly (readonly [typed: string, read: string])[] = [
   ['日本語 バックアップ', 'heartbeat heartbeat - "日本語 バックアップ"'],
   // What is not understood says why.
   ['192.168.1.0/24', 'range'],
+  ['10.0.0.1-5', 'range'],
+  ['10.0.0.1-10.0.0.5', 'range'],
+  ['192.168.1.*', 'range'],
+  ['🚀', 'host'],
+  ['mysql://root:***@db.internal', 'password'],
   ['http://192.168.1.5:70000', 'port'],
   ['nas:99999', 'port'],
   ['tcp://10.0.0.4', 'port'],
@@ -170,6 +192,9 @@ t.test('what stands there twice is watched once', async (t) => {
 t.test('it shows no passwords, and reads a bounded number of lines', async (t) => {
   const [line] = readPastedLines('mysql://root:s3cret@db.internal:3306/app');
   t.equal(line?.typed, 'mysql://root:***@db.internal:3306/app');
+  t.equal(readPastedLines('mysql://root:s3/c#ret@db:1')[0]?.typed, 'mysql://root:***@db:1');
+  t.equal(readPastedLines('root:s3cret@nas:99999')[0]?.typed, 'root:***@nas:99999');
+  t.equal(readPastedLines('https://nas:5001/a@b')[0]?.typed, 'https://nas:5001/a@b');
   const many = readPastedLines(
     Array.from({ length: MAX_PASTED_LINES + 2 }, (_, n) => `10.0.1.${n}`).join('\n'),
   );

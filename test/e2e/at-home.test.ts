@@ -151,7 +151,7 @@ t.test('a home is watched after three questions', NEEDS_BROWSER, async (t) => {
   await page.getByLabel('Server').fill(`http://127.0.0.16:${phone.port}`);
   await page.getByLabel('Topic').fill('home');
   await page.getByRole('button', { name: 'Add and send a test' }).click();
-  await page.getByText('ntfy is told of every outage of your services.').waitFor();
+  await page.getByText('ntfy is notified of every outage of your services.').waitFor();
   await look('channels');
   await until(() => told.length > 0, PATIENCE_MS);
   await page.getByRole('link', { name: 'Done' }).click();

@@ -5,7 +5,7 @@ import type { WordOf } from '../../language/phrase.ts';
 /** The texts. */
 export const englishStart = {
   question: 'What do you want to watch?',
-  lead: 'Paste addresses as they are, one on each line. A few words without an address name a heartbeat, which a job sends when it is done.',
+  lead: 'Paste addresses as they are, one per line. A few words without an address name a heartbeat, which a job sends when it is done.',
   addresses: 'Addresses',
   example: 'backup of the NAS',
   watch: 'Watch',
@@ -25,19 +25,20 @@ export const englishStart = {
   addressLead: 'Each job requests its address when it has succeeded.',
   problem: {
     host: 'This is not a host name or an address.',
-    port: 'A port from 1 to 65535 is missing.',
+    port: 'Add a port from 1 to 65535.',
     range: 'This is a range of addresses. Name each machine.',
     scheme: 'Addresses of this kind cannot be checked.',
+    password: 'Type the password again: it is never shown.',
     unclear: 'This is neither an address nor a name.',
     duplicate: 'This is in the list twice.',
     too_many: 'At most 50 lines are taken at a time.',
     too_long: 'This line is too long.',
   } satisfies WordOf<PastedProblem>,
   where: 'Where should we notify you?',
-  whereLead: 'You are told when something goes down and when it is back.',
+  whereLead: 'You are notified when something goes down and when it is back.',
   otherKind: 'Another way',
   test: 'Add and send a test',
   testAgain: 'Save and test again',
   done: 'Done',
-  isTold: (name: string) => `${name} is told of every outage of your services.`,
+  isTold: (name: string) => `${name} is notified of every outage of your services.`,
 };

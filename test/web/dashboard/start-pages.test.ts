@@ -89,7 +89,7 @@ t.test('a channel is added, hears of everything, and is tested', async (t) => {
   };
   const added = await post(`${START}/notify/gotify`, ada, fields);
   t.match(added.text, /The test is on its way/);
-  t.match(added.text, /Gotify is told of every outage of your services\.[\s\S]*href="\/dashboard">Done/);
+  t.match(added.text, /Gotify is notified of every outage of your services\.[\s\S]*href="\/dashboard">Done/);
   const [channel] = await registry.channelsOf(ada.id);
   t.match(await registry.rulesOf(ada.id), [{ channels: [channel?.id] }]);
   // The page knows the channel that it has added, and changes it.
