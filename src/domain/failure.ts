@@ -321,7 +321,10 @@ export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
 /** What a service does that fails so, after its name, as in `is returning errors (HTTP 503)` and `does not answer`. */
 export function describeSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
+  if (cause.code === 'timeout' && cause.phase === 'first_byte')
+    return `does not answer within ${inSeconds(cause.timeoutMs)}`;
   if (cause.code === 'reported_down') return `reports "${oneLine(cause.word)}"`;
+  if (cause.code === 'reported_unknown') return `reports an unknown status "${oneLine(cause.word)}"`;
   return SYMPTOMS[kind];
 }
 
@@ -330,9 +333,17 @@ export function describeFailure(failure: Failure): string {
   return withCause(describeSymptom(failure), failure, describeCause(failure));
 }
 
+/** Causes that the symptom says. */
+const SAID: ReadonlySet<string> = new Set([
+  'connection_refused',
+  'status',
+  'reported_down',
+  'reported_unknown',
+]);
+
 /** A symptom with the text of its cause, where that says more. */
 export function withCause(symptom: string, { cause }: Pick<Failure, 'cause'>, text: string): string {
-  const isSaid = ['connection_refused', 'status', 'reported_down'].includes(cause.code);
+  const isSaid = SAID.has(cause.code) || (cause.code === 'timeout' && cause.phase === 'first_byte');
   return text === '' || isSaid ? symptom : `${symptom} (${text})`;
 }
 

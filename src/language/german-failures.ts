@@ -219,7 +219,10 @@ const CAUSES: TextTable<FailureCauseParams> = {
 /** What a service does that fails so, after its name, as in `antwortet mit Fehlern (HTTP 503)`. */
 export function germanSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
+  if (cause.code === 'timeout' && cause.phase === 'first_byte')
+    return `antwortet nicht innerhalb von ${inSeconds(cause.timeoutMs).replace('.', ',')}`;
   if (cause.code === 'reported_down') return `meldet „${oneLine(cause.word)}“`;
+  if (cause.code === 'reported_unknown') return `meldet einen unbekannten Status „${oneLine(cause.word)}“`;
   return SYMPTOMS[kind];
 }
 

@@ -167,7 +167,7 @@ t.test('it says what a failing service does, then why, without repetition', asyn
   t.equal(whole('tls', { code: 'text', text: '' }), 'cannot be reached securely');
   t.equal(
     whole('timeout', { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 }),
-    'does not answer (no answer within 10 s)',
+    'does not answer within 10 s',
   );
   t.equal(
     whole('protocol', { code: 'no_status_line' }),

@@ -33,7 +33,7 @@ export const REPORTED_WORDS: ContractPromise = {
     say('on fire');
     t.same(await health('down', 'on fire'), {
       reported: 'on fire',
-      reason: 'the service reports an unknown status "on fire"',
+      reason: 'it reports an unknown status "on fire"',
     });
 
     const { headers } = await key('hugo');

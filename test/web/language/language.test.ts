@@ -201,6 +201,11 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
       'it reports "on fire"',
       'der Dienst meldet „on fire“',
     ],
+    [
+      failure('body', { code: 'reported_unknown', word: 'on fire' }),
+      'it reports an unknown status "on fire"',
+      'der Dienst meldet einen unbekannten Status „on fire“',
+    ],
   ];
   for (const [one, english, german] of table)
     t.same(
