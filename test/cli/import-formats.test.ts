@@ -388,16 +388,24 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
     },
     {
       ...PLAIN_SERVICE,
+      ...{ domain: 'front.example.com', name: 'front (certificate)', category: 'ecommerce', kind: 'tls' },
+      settings: { port: 443, minDays: 2 },
+      choice: { intervalMs: 30_000 },
+    },
+    {
+      ...PLAIN_SERVICE,
       ...{ domain: 'api.example.com', name: 'api', kind: 'http', accept: [200, 429] },
       settings: { path: '/v1', certificate: 'ignore', assertions: ['json $.status is UP'] },
       secrets: { secretHeaders: ['Authorization: Bearer hunter2'] },
       choice: { intervalMs: 60_000, timeoutMs: 5_000 },
+      texts: { note: 'Group: core' },
     },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'old.example.com', name: 'old', kind: 'http', paused: true },
       accept: ['2xx', '3xx', 401],
       settings: { plain: true, method: 'PATCH' },
+      texts: { note: 'Group: core' },
     },
     {
       ...PLAIN_SERVICE,
@@ -416,8 +424,7 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   const lines = describeLost(notCarried);
   for (const field of [
     ...['alerting of the file', 'storage of the file', 'security of the file'],
-    'condition [CERTIFICATE_EXPIRATION] of front',
-    ...['alerts of 2 entries', 'group of 2 entries'],
+    ...['token of cron.example.com', 'alerts of 3 entries'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
@@ -661,35 +668,198 @@ t.test('times become those of the check, where they are within its bounds', asyn
   t.match(readImport(JSON.stringify({ endpoints: [odd] }), 'gatus.json').notCarried, [{ field: 'interval' }]);
 });
 
+const gatus = (...endpoints: readonly object[]) => readImport(JSON.stringify({ endpoints }), 'gatus.json');
+
 t.test('conditions of Gatus become expectations', async (t) => {
-  const rows: readonly (readonly [condition: string, line: string | null])[] = [
+  const rows: readonly (readonly [condition: string, lines: string | readonly string[] | null])[] = [
     ['[RESPONSE_TIME] <= 250', 'time below 251'],
+    ['[RESPONSE_TIME] < 1.5s', 'time below 1500'],
+    ['300ms > [RESPONSE_TIME]', 'time below 300'],
     ['[RESPONSE_TIME] > 5', 'time above 5'],
+    ['[RESPONSE_TIME] >= 5', 'time above 4'],
     ['[BODY] == ok', 'body is ok'],
+    ['ok == [BODY]', 'body is ok'],
+    ['[BODY] == ', 'body matches ^\\s*$'],
     ['[BODY] == pat(*<h1>Welcome*)', 'body contains <h1>Welcome'],
+    ['pat(*<h1>*) == [body]', 'body contains <h1>'],
     ['[BODY] != pat(*error*)', 'body lacks error'],
-    ['[BODY] == pat(a.b*c)', 'body matches (?s)^a\\.b.*c$'],
+    ['[BODY] == pat(a.b*c)', 'body matches (?s)^\\s*a\\.b.*c\\s*$'],
+    ['[BODY] == pat(a?[0-9]*)', 'body matches (?s)^\\s*a.[0-9]'],
+    ['[BODY] == pat(*\\*done)', 'body matches (?s)\\*done\\s*$'],
+    ['[BODY] == pat(*)', []],
+    ['[BODY] == any(ok, fine)', 'body matches ^\\s*(?:ok|fine)\\s*$'],
+    ['[BODY] != any(bad, worse)', ['body is not bad', 'body is not worse']],
     ['[BODY].status == UP', 'json $.status is UP'],
+    ['UP == [BODY].status', 'json $.status is UP'],
     ['[BODY].status == "all good"', 'json $.status is all good'],
+    ['[BODY].status == true', 'json $.status is true'],
+    ['[BODY].status == ""', 'json $.status matches ^$'],
     ['[BODY].data[0].name != x', 'json $.data[0].name is not x'],
+    ['[BODY][0].id == 1', 'json $[0].id is 1'],
     ['[BODY].a-b == 1', "json $['a-b'] is 1"],
+    ['[BODY].größe == 1', "json $['größe'] is 1"],
     ['[BODY].n < 5', 'json $.n below 5'],
+    ['5 > [BODY].n', 'json $.n below 5'],
+    ['[BODY].n <= 5', 'json $.n below 6'],
+    ['[BODY].n >= 5', 'json $.n above 4.999999'],
+    ['[BODY].n > 0.5', 'json $.n above 0.5'],
+    ['[BODY] > 3', 'json $ above 3'],
+    ['[BODY].name == pat(john*)', 'json $.name matches (?s)^john'],
+    ['[BODY].name != pat(*x*)', 'json $.name lacks x'],
     ['[BODY].status == any(UP, DEGRADED)', 'json $.status matches ^(?:UP|DEGRADED)$'],
     ['has([BODY].id) == true', 'json $.id exists'],
+    ['has([BODY].id) != false', 'json $.id exists'],
+    ['has([BODY]) == true', 'body matches \\S'],
+    ['len([BODY].items) > 0', 'json $.items matches ^(?:\\[[^\\]]|[^\\[])'],
+    ['len([BODY]) > 0', 'body matches ^\\s*(?:\\[\\s*[^\\]\\s]|[^\\[\\s])'],
+    ['len([BODY].errors) == 0', 'json $.errors matches ^(?:\\[\\])?$'],
+    ['[CONNECTED] == true', []],
+    ['[CONNECTED] != false', []],
+    ['[BODY].age == [BODY].id', null],
+    ['[BODY].name != pat(john*)', null],
     ['has([BODY].errors) == false', null],
-    ['len([BODY].items) > 0', null],
-    ['[BODY].n <= 5', null],
-    ['[DOMAIN_EXPIRATION] > 720h', null],
-    ['[IP] == 192.0.2.1', null],
+    ['len([BODY].name) == 8', null],
+    ['[BODY].n < many', null],
+    ['[DOMAIN_EXPIRATION] < 720h', null],
+    ['[CERTIFICATE_EXPIRATION] != 0', null],
+    ['[IP] == pat(10.*)', null],
+    ['[CONTEXT].id == 1', null],
+    ['nonsense', null],
   ];
-  for (const [condition, line] of rows) {
-    const endpoints = [
-      { name: 'A', url: 'https://a.example/', conditions: ['[STATUS] == 200', '[BODY] != x', condition] },
-    ];
-    const { services, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
-    t.same(services[0]?.settings?.assertions, ['body is not x', ...(line === null ? [] : [line])], condition);
-    t.equal(notCarried.length, line === null ? 1 : 0, condition);
+  for (const [condition, given] of rows) {
+    const endpoint = { name: 'A', url: 'https://a.example/', conditions: ['[BODY] != x', condition] };
+    const { services, notCarried } = gatus(endpoint);
+    const lines = typeof given === 'string' ? [given] : given;
+    t.same(services[0]?.settings?.assertions, ['body is not x', ...(lines ?? [])], condition);
+    t.equal(notCarried.length, lines === null ? 1 : 0, condition);
+    if (lines === null) t.ok(notCarried[0]?.reason.startsWith(JSON.stringify(condition)), condition);
   }
+});
+
+t.test('conditions of Gatus become accepted statuses', async (t) => {
+  const rows: readonly (readonly [conditions: readonly string[], accept: readonly unknown[]])[] = [
+    [['[STATUS] < 300'], ['1xx', '2xx']],
+    [['300 > [STATUS]'], ['1xx', '2xx']],
+    [['[STATUS] == pat(2*)'], ['2xx']],
+    [
+      ['[STATUS] == pat(20?)', '[STATUS] <= 201'],
+      [200, 201],
+    ],
+    [['[STATUS] != pat(5*)'], ['1xx', '2xx', '3xx', '4xx']],
+    [['[STATUS] == any(200, 429)'], [200, 429]],
+    [
+      ['[STATUS] != any(500,502)', '[STATUS] >= 500', '[STATUS] < 504'],
+      [501, 503],
+    ],
+  ];
+  for (const [conditions, accept] of rows)
+    t.match(gatus({ name: 'A', url: 'https://a.example/', conditions }), {
+      services: [{ accept }],
+      notCarried: [],
+    });
+});
+
+t.test('endpoints of Gatus that are healthy only where nothing answers are left out', async (t) => {
+  const url = 'https://a.example/';
+  const dns = { 'query-name': 'a.example', 'query-type': 'A' };
+  const rows: readonly object[] = [
+    { url, conditions: ['[CONNECTED] == false'] },
+    { url, conditions: ['[STATUS] == 0'] },
+    { url: 'tcp://a.example:22', conditions: ['[CONNECTED] != true'] },
+    { url: '1.1.1.1', dns, conditions: ['[DNS_RCODE] == NXDOMAIN'] },
+    { url: 'udp://a.example:53', conditions: ['[CONNECTED] == true'] },
+    { url: 'sctp://a.example:53', conditions: ['[CONNECTED] == true'] },
+  ];
+  for (const row of rows) {
+    const { services, skipped } = gatus({ name: 'A', ...row });
+    t.same(services, [], JSON.stringify(row));
+    t.equal(skipped.length, 1);
+  }
+});
+
+t.test(
+  'what Gatus expects of a certificate, a registration and an address becomes services beside',
+  async (t) => {
+    const conditions = [
+      ...['[STATUS] == 200', '[CERTIFICATE_EXPIRATION] > 240h', '[DOMAIN_EXPIRATION] >= 720h0m0s'],
+      ...['[IP] == 192.0.2.1', '[CONNECTED] == true'],
+    ];
+    const page = { name: 'A', group: 'lab', url: 'https://a.example:8443/x', interval: '5m', conditions };
+    const common = { domain: 'a.example', texts: { note: 'Group: lab' }, choice: { intervalMs: 300_000 } };
+    const { services, notCarried } = gatus(page);
+    t.match(services, [
+      { ...common, name: 'A', kind: 'root', accept: [200] },
+      { ...common, name: 'A (certificate)', kind: 'tls', settings: { port: 8443, minDays: 10 } },
+      { ...common, name: 'A (domain)', kind: 'domain', settings: { minDays: 30 } },
+      { ...common, name: 'A (address)', kind: 'dns', settings: { record: 'A', values: ['192.0.2.1'] } },
+    ]);
+    t.same(notCarried, []);
+    const insecure = gatus({ ...page, client: { insecure: 'yes' }, conditions: conditions.slice(0, 2) });
+    t.match(insecure.notCarried, [{ entry: 'A', field: 'condition [CERTIFICATE_EXPIRATION]' }]);
+    t.equal(insecure.services.length, 1);
+  },
+);
+
+t.test('variables of Gatus are those of the environment', async (t) => {
+  const text = `endpoints:
+  - { name: One, url: "https://\${HOST}/$PATH_1", headers: { X-Price: "5$$ a piece" }, conditions: ["[STATUS] == 200"] }
+  - { name: Two, url: "https://b.example/\${NOWHERE}", conditions: ["[STATUS] == 200"] }
+`;
+  const { services, skipped } = readImport(text, 'gatus.yaml', 0, { HOST: 'a.example', PATH_1: 'x' });
+  t.match(services, [{ domain: 'a.example', settings: { path: '/x', headers: ['X-Price: 5$ a piece'] } }]);
+  t.equal(services.length, 1);
+  t.same(skipped, [{ entry: 'Two', reason: 'it needs the environment variable NOWHERE, which is not set' }]);
+});
+
+t.test('what else an endpoint of Gatus has is kept, or named', async (t) => {
+  const url = 'https://a.example/';
+  const rows: readonly (readonly [endpoint: object, service: object, lost?: string])[] = [
+    [{ 'extra-labels': { env: 'lab' }, group: 'core' }, { texts: { note: 'Group: core\nTags: env: lab' } }],
+    [{ ui: { 'hide-url': true } }, {}, 'ui'],
+    [{ client: { 'proxy-url': 'http://proxy:3128' } }, {}, 'client.proxy-url'],
+    [{ client: { 'dns-resolver': 'tcp://1.1.1.1:53' } }, {}, 'client.dns-resolver'],
+    [{ client: { oauth2: { 'client-id': 'a' } } }, {}, 'client.oauth2'],
+    [{ client: { tls: { 'certificate-file': 'a.pem' } } }, {}, 'client.tls'],
+    [{ url: 'wss://a.example/', client: { insecure: true } }, { kind: 'websocket' }, 'client.insecure'],
+    [
+      { method: 'POST', body: '{"of":"[ENDPOINT_GROUP]/[ENDPOINT_NAME]"}', group: 'core' },
+      { secrets: { body: '{"of":"core/A"}' } },
+    ],
+    [{ method: 'POST', body: '[RANDOM_STRING_8]' }, {}, 'body'],
+    [{ url: 'ssh://a.example' }, { kind: 'ssh', settings: { port: 22 } }],
+    [{ url: 'tcp://[2001:db8::1]:22' }, { kind: 'tcp', settings: { port: 22 } }],
+    [
+      { url: 'ws://a.example/', body: 'hi', conditions: ['[BODY] == pat(a*b)'] },
+      { settings: { plain: true, matches: '(?s)^\\s*a.*b\\s*$' } },
+    ],
+  ];
+  for (const [endpoint, service, lost] of rows) {
+    const { services, notCarried, skipped } = gatus({ name: 'A', url, ...endpoint });
+    const title = JSON.stringify(endpoint);
+    t.match(services, [service], title);
+    t.same(skipped, [], title);
+    t.same(
+      notCarried.map(({ field }) => field),
+      lost === undefined ? [] : [lost],
+      title,
+    );
+  }
+  const external = [
+    { name: 'Nightly job', token: 'x', heartbeat: { interval: '1h30m' } },
+    { name: 'nightly_job' },
+  ];
+  const suites = [{ name: 'Login', endpoints: [{ name: 'a', url }] }];
+  t.match(readImport(JSON.stringify({ 'external-endpoints': external, suites }), 'gatus.json'), {
+    services: [
+      { domain: 'nightly-job', name: 'Nightly job', kind: 'heartbeat', periodMs: 5_400_000 },
+      { domain: 'nightly-job-2' },
+    ],
+    notCarried: [{ entry: 'Nightly job', field: 'token' }],
+    skipped: [{ entry: 'Login' }],
+  });
+});
+
+t.test('a GraphQL query of Gatus is sent as JSON', async (t) => {
   const query = { name: 'A', url: 'https://a.example/q', method: 'POST', graphql: true, body: '{ ok }' };
   t.match(readImport(JSON.stringify({ endpoints: [query] }), 'gatus.json').services, [
     {

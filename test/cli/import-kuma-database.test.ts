@@ -272,6 +272,43 @@ for (const version of [1, 2] as const)
     );
   });
 
+t.test('monitors of containers are checked at their Docker host', async (t) => {
+  const { file, database, insert } = createKumaDatabase(t.testdir(), 2);
+  insert(
+    'docker_host',
+    { id: 1, user_id: 1, docker_daemon: '/var/run/docker.sock', docker_type: 'socket', name: 'Here' },
+    {
+      id: 2,
+      user_id: 1,
+      docker_daemon: 'unix:///run/podman/podman.sock',
+      docker_type: 'socket',
+      name: 'Podman',
+    },
+    { id: 3, user_id: 1, docker_daemon: 'tcp://192.168.1.5:2375', docker_type: 'tcp', name: 'NAS' },
+    { id: 4, user_id: 1, docker_daemon: 'https://192.168.1.5:2376', docker_type: 'tcp', name: 'TLS' },
+  );
+  for (const host of [1, 2, 3, 4, 5])
+    insert('monitor', {
+      ...{ id: host, name: `Container ${host}`, type: 'docker', interval: 60 },
+      ...{ docker_host: host, docker_container: `app_${host}` },
+    });
+  database.close();
+  const { services, skipped, notCarried } = await readImportFile(file, NOW);
+  t.match(services, [
+    { kind: 'docker', domain: 'localhost', name: 'Container 1', settings: { container: 'app_1' } },
+    { domain: 'localhost', settings: { container: 'app_2', socket: '/run/podman/podman.sock' } },
+    { domain: '192.168.1.5', settings: { container: 'app_3', port: 2375 } },
+  ]);
+  t.same(
+    skipped.map(({ reason }) => reason),
+    ['a Docker host is asked at a socket, or by HTTP without TLS', 'its Docker host is not in the file'],
+  );
+  t.same(
+    notCarried.map(({ field }) => field),
+    ['heartbeat'],
+  );
+});
+
 t.test('it reads what is in the log beside a database, and changes neither', async (t) => {
   const { folder, file, database, insert } = filled(t, 2);
   const fingerprint = () =>

@@ -1,6 +1,8 @@
 /** DNS queries in import files of others, as checks of the kind `dns`. */
 import { isIP } from 'node:net';
 import type { CheckSettings } from '../../domain/service.ts';
+import { isConnected, parseCondition } from './gatus-condition.ts';
+import { conditionsOf, lostCondition } from './gatus-expectations.ts';
 import { asRow, asText, type LostField, type Row } from './listed-service.ts';
 
 /** A query: the domain that it is about, the settings of the check, and what these cannot express. */
@@ -61,20 +63,22 @@ function readKumaValue(given: unknown): string | null | undefined {
   return isValue && conditions.length === 1 ? asText(value) : null;
 }
 
-/** The query of an endpoint of Gatus; null: the endpoint is another one. */
-export function readGatusQuery(row: Row): ListedQuery | null {
+/** The query of an endpoint of Gatus, or why it cannot be asked; null: the endpoint is another one. */
+export function readGatusQuery(row: Row): ListedQuery | { readonly problem: string } | null {
   const query = asRow(row.dns);
   const name = asText(query['query-name']);
   if (name === null) return null;
   const values: string[] = [];
   const lost: LostField[] = [];
-  for (const condition of Array.isArray(row.conditions) ? row.conditions.map(String) : []) {
-    const value = /^\s*\[BODY\]\s*==\s*([^\s()]+)\s*$/.exec(condition)?.[1];
-    if (value !== undefined) values.push(value);
-    else if (!/^\s*\[(?:DNS_RCODE\]\s*==\s*NOERROR|CONNECTED\]\s*==\s*true)\s*$/.test(condition)) {
-      const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
-      lost.push({ field: `condition [${placeholder}]`, reason: 'a check takes the values of records alone' });
-    }
+  for (const text of conditionsOf(row.conditions)) {
+    const condition = parseCondition(text);
+    const { placeholder, operator, value = '', path, wrapper } = condition ?? {};
+    if (placeholder === 'DNS_RCODE' && (operator === '==') !== (value === 'NOERROR'))
+      return { problem: 'it is healthy only where there is no such name, which has no equal here' };
+    const isValue = placeholder === 'BODY' && operator === '==' && path === '' && wrapper === '';
+    if (isValue && !/^(?:pat|any)\(/.test(value)) values.push(value);
+    else if (placeholder !== 'DNS_RCODE' && (condition === null || !isConnected(condition)))
+      lost.push(lostCondition(text, 'a check takes the values of records alone'));
   }
   return {
     domain: name.replace(/\.$/, ''),

@@ -1,69 +1,241 @@
-/** Conditions of Gatus about a response, as lines of the setting `assertions`. Pure. */
+/** Conditions of Gatus, such as `[STATUS] == any(200, 429)` or `len([BODY].items) > 0`, as what checks expect. Pure. */
+import { goDurationMs } from './listed-times.ts';
 
-/** Longest list of `any(…)` that becomes an expression. */
-const MAX_CHOICES = 20;
+type Operator = '==' | '!=' | '<=' | '>=' | '<' | '>';
+
+/** A comparison of what a placeholder stands for with a value. */
+export interface Condition {
+  /** Name of the placeholder in upper case. */
+  readonly placeholder: string;
+  /** `len` or `has`; empty: neither. */
+  readonly wrapper: string;
+  /** What follows the placeholder, such as `.data[0].id`. */
+  readonly path: string;
+  readonly operator: Operator;
+  readonly value: string;
+}
+
+/** Gatus splits at the first of these that a condition has. */
+const OPERATORS: readonly Operator[] = ['==', '!=', '<=', '>=', '>', '<'];
+const MIRRORED: Readonly<Record<Operator, Operator>> = {
+  '==': '==',
+  '!=': '!=',
+  '<=': '>=',
+  '>=': '<=',
+  '<': '>',
+  '>': '<',
+};
+
+/** Parses a condition; null: it compares two placeholders, or nothing with a placeholder. */
+export function parseCondition(text: string): Condition | null {
+  const operator = OPERATORS.find((one) => text.includes(` ${one} `));
+  if (operator === undefined) return null;
+  const [first = '', second = ''] = text.split(` ${operator} `).map((side) => side.trim());
+  const [left, right] = [readPlaceholder(first), readPlaceholder(second)];
+  if (left !== null) return right === null ? { ...left, operator, value: second } : null;
+  return right === null ? null : { ...right, operator: MIRRORED[operator], value: first };
+}
+
+function readPlaceholder(side: string): Pick<Condition, 'placeholder' | 'wrapper' | 'path'> | null {
+  const [, wrapper = '', inner = side] = /^(len|has)\((.*)\)$/.exec(side) ?? [];
+  const [, placeholder, path = ''] = /^\[([A-Z_]+)\]((?:[.[].*)?)$/i.exec(inner.trim()) ?? [];
+  return placeholder === undefined ? null : { placeholder: placeholder.toUpperCase(), wrapper, path };
+}
+
+/** Whether a condition holds for whatever answers. */
+export function isConnected({ placeholder, operator, value }: Condition): boolean {
+  return placeholder === 'CONNECTED' && value === (operator === '==' ? 'true' : 'false');
+}
+
+const COMPARISONS: Readonly<Record<Operator, (a: number, b: number) => boolean>> = {
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
+/** The test of a condition on the status; null: it is about something else. */
+export function statusTest({
+  placeholder,
+  wrapper,
+  operator,
+  value,
+}: Condition): ((code: number) => boolean) | null {
+  if (placeholder !== 'STATUS' || wrapper !== '') return null;
+  const isEqual = operator === '==' || operator === '!=';
+  const choices = isEqual ? choicesIn(value) : null;
+  if (choices !== null) return (code) => choices.includes(String(code)) === (operator === '==');
+  const parts = isEqual && /^pat\([\d*?]+\)$/.test(value) ? patternIn(value) : null;
+  if (parts !== null) {
+    const expression = new RegExp(`^${parts.map(sourceOf).join('')}$`);
+    return (code) => expression.test(String(code)) === (operator === '==');
+  }
+  return /^\d+$/.test(value) ? (code) => COMPARISONS[operator](code, Number(value)) : null;
+}
+
+/** The days that a certificate or a registration must last; null: the condition says something else. */
+export function readExpiry({ wrapper, operator, value }: Condition): number | null {
+  const ms = goDurationMs(value) ?? (/^\d+$/.test(value) ? Number(value) : null);
+  return wrapper !== '' || ms === null || (operator !== '>' && operator !== '>=')
+    ? null
+    : Math.ceil(ms / 86_400_000);
+}
 
 /**
- * The assertion that says the same as a condition such as `[BODY].status == UP` or `[RESPONSE_TIME] < 300`; null: none does. It
- * may still be none that a check can have.
+ * The lines of the setting `assertions` that say the same of a body or a response time; null: none do. A line may still be one that
+ * a check cannot have.
  */
-export function readGatusCondition(condition: string): string | null {
-  const [, time, limit] = /^\s*\[RESPONSE_TIME\]\s*(<=?|>=?)\s*(\d+)\s*$/.exec(condition) ?? [];
-  if (time !== undefined) return timeLine(time, Number(limit));
-  const [, present] = /^\s*has\(\[BODY\]((?:\.[\w-]+|\[\d+\])+)\)\s*==\s*true\s*$/.exec(condition) ?? [];
-  if (present !== undefined) return `json ${pathOf(present)} exists`;
-  const [, path = '', operator, value = ''] =
-    /^\s*\[BODY\]((?:\.[\w-]+|\[\d+\])*)\s*(==|!=|<=|>=|<|>)\s*(.*?)\s*$/.exec(condition) ?? [];
-  if (operator === undefined || value === '') return null;
-  return bodyLine(path === '' ? 'body' : `json ${pathOf(path)}`, operator, value);
+export function assertionsOf(condition: Condition): readonly string[] | null {
+  const { placeholder, wrapper, path, operator, value } = condition;
+  if (placeholder === 'RESPONSE_TIME') return wrapper === '' ? timeLines(operator, value) : null;
+  if (placeholder !== 'BODY') return null;
+  const json = jsonPathOf(path);
+  if (json === null) return null;
+  const isBody = path === '';
+  const subject: Subject = isBody
+    ? { name: 'body', begin: '^\\s*', end: '\\s*$' }
+    : { name: `json ${json}`, begin: '^', end: '$' };
+  if (wrapper === 'has') return presenceLines(subject, isBody, (value === 'true') === (operator === '=='));
+  if (wrapper === 'len') return lengthLines(subject, isBody, operator, value);
+  return operator === '==' || operator === '!='
+    ? equalLines(subject, operator, value)
+    : numberLines(`json ${json}`, operator, value);
+}
+
+/** What a line is about, and how expressions about it begin and end: bodies are trimmed. */
+interface Subject {
+  readonly name: string;
+  readonly begin: string;
+  readonly end: string;
+}
+
+/** A path such as `.data[0].a-b` as one of RFC 9535; null: it is none. */
+function jsonPathOf(path: string): string | null {
+  if (!/^(?:\.[^.[\]\s'\\]+|\[\d+\])*$/.test(path)) return null;
+  return `$${path.replaceAll(/\.([^.[\]]+)/g, (step, name: string) =>
+    /^[A-Za-z_]\w*$/.test(name) ? step : `['${name}']`,
+  )}`;
 }
 
 /** Response times are whole milliseconds. */
-function timeLine(operator: string, limitMs: number): string {
+function timeLines(operator: Operator, value: string): string[] | null {
+  const limit = goDurationMs(value) ?? (/^\d+$/.test(value) ? Number(value) : null);
+  if (limit === null || !Number.isSafeInteger(limit)) return null;
   switch (operator) {
     case '<':
-      return `time below ${limitMs}`;
+      return [`time below ${limit}`];
     case '<=':
-      return `time below ${limitMs + 1}`;
+      return [`time below ${limit + 1}`];
     case '>':
-      return `time above ${limitMs}`;
+      return [`time above ${limit}`];
+    case '>=':
+      return [`time above ${limit - 1}`];
     default:
-      return `time above ${limitMs - 1}`;
+      return [`time ${operator === '==' ? 'is' : 'is not'} ${limit}`];
   }
 }
 
-function bodyLine(subject: string, operator: string, value: string): string | null {
-  const [, pattern] = /^pat\((.*)\)$/.exec(value) ?? [];
-  const [, choices] = /^any\((.*)\)$/.exec(value) ?? [];
-  if (operator === '==' || operator === '!=') {
-    if (pattern !== undefined) return patternLine(subject, operator, pattern);
-    if (choices !== undefined) return operator === '==' ? choiceLine(subject, choices) : null;
-    return `${subject} ${operator === '==' ? 'is' : 'is not'} ${unquote(value)}`;
+/** Numbers of JSON with at most six decimals. */
+function numberLines(name: string, operator: Operator, value: string): string[] | null {
+  if (!/^-?\d{1,12}(?:\.\d{1,5})?$/.test(value)) return null;
+  const limit = Number(value);
+  switch (operator) {
+    case '<':
+      return [`${name} below ${value}`];
+    case '<=':
+      return [`${name} below ${Number.isInteger(limit) ? limit + 1 : (limit + 1e-6).toFixed(6)}`];
+    case '>':
+      return [`${name} above ${value}`];
+    default:
+      return [`${name} above ${(limit - 1e-6).toFixed(6)}`];
   }
-  if (operator === '<') return `${subject} below ${value}`;
-  return operator === '>' ? `${subject} above ${value}` : null;
 }
 
-/** `*` stands for any text. */
-function patternLine(subject: string, operator: string, pattern: string): string | null {
-  const [, inner] = /^\*([^*?[\]]+)\*$/.exec(pattern) ?? [];
-  if (inner !== undefined) return `${subject} ${operator === '==' ? 'contains' : 'lacks'} ${inner}`;
-  if (operator === '!=' || /[?[\]\\]/.test(pattern)) return null;
-  return `${subject} matches (?s)^${pattern.split('*').map(escapeExpression).join('.*')}$`;
+function presenceLines({ name }: Subject, isBody: boolean, isThere: boolean): string[] | null {
+  if (isBody) return [`body matches ${isThere ? '\\S' : '^\\s*$'}`];
+  return isThere ? [`${name} exists`] : null;
 }
 
-function choiceLine(subject: string, choices: string): string | null {
-  const words = choices.split(',').map((word) => unquote(word.trim()));
-  return words.length > MAX_CHOICES
-    ? null
-    : `${subject} matches ^(?:${words.map(escapeExpression).join('|')})$`;
+/** Lengths of texts and lists can be told from 0 alone. */
+function lengthLines(
+  { name, begin, end }: Subject,
+  isBody: boolean,
+  operator: Operator,
+  value: string,
+): string[] | null {
+  const [space, other] = isBody ? ['\\s*', '[^\\[\\s]'] : ['', '[^\\[]'];
+  const said = `${operator} ${value}`;
+  if (['> 0', '>= 1', '!= 0'].includes(said))
+    return [`${name} matches ${begin}(?:\\[${space}[^\\]${isBody ? '\\s' : ''}]|${other})`];
+  return ['== 0', '< 1', '<= 0'].includes(said)
+    ? [`${name} matches ${begin}(?:\\[${space}\\])?${end}`]
+    : null;
 }
 
-function pathOf(path: string): string {
-  const plain = path.replaceAll(/\.([\w-]+)/g, (step, name: string) =>
-    /^[A-Za-z_]\w*$/.test(name) ? step : `['${name}']`,
-  );
-  return `$${plain}`;
+function equalLines(subject: Subject, operator: '==' | '!=', value: string): readonly string[] | null {
+  const { name, begin, end } = subject;
+  const is = operator === '==';
+  const choices = choicesIn(value);
+  if (choices !== null)
+    return is
+      ? [`${name} matches ${begin}(?:${choices.map(escapeExpression).join('|')})${end}`]
+      : choices.map((choice) => `${name} is not ${choice}`);
+  const parts = patternIn(value);
+  if (parts !== null) return patternLines(subject, operator, parts);
+  const text = unquote(value);
+  if (text === '') return [`${name} matches ${is ? `${begin}$` : '\\S'}`];
+  return [`${name} ${is ? 'is' : 'is not'} ${text}`];
+}
+
+/** The texts of `any(…)`; null: the value is something else. */
+function choicesIn(value: string): string[] | null {
+  const [, choices] = /^any\((.*)\)$/s.exec(value) ?? [];
+  return choices?.split(',').map((choice) => unquote(choice.trim())) ?? null;
+}
+
+/** A part of a pattern: text, or something that stands for other text. */
+type Part = { readonly text: string } | { readonly source: string };
+const ANY: Part = { source: '.*' };
+
+/** The parts of `pat(…)`: `*` stands for any text, `?` and classes for a character. Null: the value is something else. */
+function patternIn(value: string): readonly Part[] | null {
+  const [, pattern] = /^pat\((.*)\)$/s.exec(value) ?? [];
+  if (pattern === undefined) return null;
+  const parts: Part[] = [];
+  for (const [piece] of pattern.matchAll(/\*+|\?|\[\^?[^\]\\[]+\]|\\.|[^*?[\\]+|[[\\]/gs)) {
+    if (piece.startsWith('*')) parts.push(ANY);
+    else if (piece === '?') parts.push({ source: '.' });
+    else if (piece.length > 1 && piece.startsWith('[')) parts.push({ source: piece });
+    else parts.push({ text: piece.length > 1 && piece.startsWith('\\') ? piece.slice(1) : piece });
+  }
+  return parts;
+}
+
+function sourceOf(part: Part): string {
+  return 'text' in part ? escapeExpression(part.text) : part.source;
+}
+
+function patternLines(
+  { name, begin, end }: Subject,
+  operator: '==' | '!=',
+  parts: readonly Part[],
+): string[] | null {
+  const is = operator === '==';
+  const isOpen = parts[0] === ANY;
+  const isOpenEnd = parts.at(-1) === ANY;
+  const inner = parts.slice(isOpen ? 1 : 0, isOpenEnd && parts.length > 1 ? -1 : undefined);
+  if (inner.length === 0 && isOpen) return is ? [] : null;
+  const text = inner.every((part) => 'text' in part)
+    ? inner.map((part) => ('text' in part ? part.text : '')).join('')
+    : null;
+  if (text !== null && text.trim() === text) {
+    if (inner.length === parts.length) return [`${name} ${is ? 'is' : 'is not'} ${text}`];
+    if (isOpen && isOpenEnd) return [`${name} ${is ? 'contains' : 'lacks'} ${text}`];
+  }
+  if (!is) return null;
+  return [`${name} matches (?s)${isOpen ? '' : begin}${inner.map(sourceOf).join('')}${isOpenEnd ? '' : end}`];
 }
 
 function unquote(text: string): string {

@@ -1,30 +1,32 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
 import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
-import {
-  type AcceptRule,
-  type CheckSettings,
-  type ProbedKind,
-  STATUS_CLASSES,
-} from '../../domain/service.ts';
-import { readAssertion } from '../../kinds/assertions.ts';
+import { readHostName } from '../../domain/host-name.ts';
+import { type CheckSettings, type ProbedKind, STATUS_CLASSES } from '../../domain/service.ts';
 import { readGatusQuery } from './dns-query.ts';
-import { readGatusCondition } from './gatus-condition.ts';
-import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import { parseCondition, readExpiry } from './gatus-condition.ts';
+import {
+  conditionsOf,
+  expectsNothing,
+  readConnectionConditions,
+  readResponseConditions,
+} from './gatus-expectations.ts';
+import { fillBody, readBooleans } from './gatus-rows.ts';
+import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   findLost,
-  groupCodes,
-  isEmpty,
+  hostOfName,
   type LostField,
   listKind,
   listService,
   type Row,
   readWebSocketAddress,
+  withNote,
 } from './listed-service.ts';
-import { readGatusTimes, withTimes } from './listed-times.ts';
+import { goDurationMs, readGatusTimes, withTimes } from './listed-times.ts';
 
 const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
 
@@ -36,79 +38,76 @@ const MAINTENANCE = 'announce maintenance on the dashboard or by "upbeat apply" 
 
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  client: 'resolvers and certificates are set for all checks',
   alerts: ALERTS,
+  token: 'its sender needs the address of the service here (docs/heartbeats.md)',
   ssh: 'a check of the kind ssh signs in nowhere',
+  ui: 'pages have a form of their own',
   'maintenance-windows': MAINTENANCE,
-};
-
-/** What to use instead of a condition. */
-const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  BODY: 'no expectation of a check says the same',
-  RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
-  DOMAIN_EXPIRATION: 'a check of the kind domain has minDays for it',
-  CERTIFICATE_EXPIRATION: 'a check of the kind tls has minDays for it',
+  'client.insecure': 'only checks of the kind http may accept any certificate',
+  'client.ignore-redirect': 'only checks of web pages follow redirects',
+  'client.dns-resolver': 'resolvers are set for all checks',
+  'client.proxy-url': 'checks use no proxy',
+  'client.oauth2': 'checks sign in by basic authentication, a token, a certificate or headers alone',
+  'client.identity-aware-proxy':
+    'checks sign in by basic authentication, a token, a certificate or headers alone',
+  'client.tls': 'set the texts of the files as clientCertificate and clientKey (docs/checks.md)',
+  'client.network': 'checks use both families of addresses',
+  'client.tunnel': 'checks use no tunnel',
 };
 
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
 export function readGatusEndpoint(given: Row): EntryReading {
-  const row = readBooleans(given);
-  const { interval: _interval, client, ...others } = row;
-  const { timeout: _timeout, 'ignore-redirect': ignoresRedirects, ...ofClient } = readBooleans(asRow(client));
-  const rest = Object.fromEntries(Object.entries(ofClient).filter(([, value]) => !isEmpty(value)));
-  return withTimes(
-    readEndpointOf({ ...others, client: rest }, ignoresRedirects === true ? false : null),
-    readGatusTimes(row),
+  const row = fillBody(readBooleans(given));
+  const { interval: _interval, client, 'extra-labels': labels, ...others } = row;
+  const {
+    timeout: _timeout,
+    'ignore-redirect': ignoresRedirects,
+    insecure,
+    ...ofClient
+  } = readBooleans(asRow(client));
+  const rest = Object.entries(ofClient).map(([name, value]) => [`client.${name}`, value]);
+  const tags = Object.entries(asRow(labels)).map(([name, value]) => `${name}: ${value}`);
+  const reading = readEndpointOf(
+    { ...others, ...Object.fromEntries(rest) },
+    { followRedirects: ignoresRedirects === true ? false : null, ignoresCertificate: insecure === true },
   );
+  return withNote(withTimes(reading, readGatusTimes(row)), [
+    groupNote(row.group),
+    tags.length === 0 ? '' : `Tags: ${tags.join(', ')}`,
+  ]);
 }
 
-/** Fields that the program decodes as texts, whatever they look like: `X-Mode: 0644`, `X-Version: 1.10`. */
-const TEXTS = ['name', 'group', 'url', 'method', 'headers', 'body'];
-
-/** An entry whose texts are as they stand in the file. `texts`: the entry with all of its values as texts. */
-export function withTexts(row: Row, texts: Row): Row {
-  const known = TEXTS.filter((field) => !isEmpty(row[field]));
-  return { ...row, ...Object.fromEntries(known.map((field) => [field, textOf(row[field], texts[field])])) };
+function groupNote(value: unknown): string {
+  const group = asText(value);
+  return group === null || isCategory(group.toLowerCase()) ? '' : `Group: ${group}`;
 }
 
-/** A value, or its members, as texts; null stays null. */
-function textOf(value: unknown, text: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value === null ? null : text;
-  const texts = asRow(text);
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, textOf(one, texts[name])]));
-}
-
-/** Fields that the program decodes as booleans, as which it takes the words of YAML 1.1 too. */
-const BOOLEANS = new Set(['enabled', 'graphql', 'insecure', 'ignore-redirect']);
-
-function readBooleans(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([field, value]) => {
-      const word = BOOLEANS.has(field) && typeof value === 'string' ? value.toLowerCase() : '';
-      if (['n', 'no', 'off', 'false'].includes(word)) return [field, false];
-      return [field, ['y', 'yes', 'on', 'true'].includes(word) ? true : value];
-    }),
-  );
-}
-
-function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading {
-  const { category, lost: lostGroup } = readGroup(row.group);
+function readEndpointOf(
+  row: Row,
+  client: Pick<ListedRequest, 'followRedirects' | 'ignoresCertificate'>,
+): EntryReading {
   const paused = row.enabled === false;
+  const name = asText(row.name);
+  const more = { ...categoryOf(row.group), ...(name === null ? {} : { name }), paused };
   const query = readGatusQuery(row);
+  const endpoint = query === null ? (readRegistration(row) ?? readEndpoint(asText(row.url))) : null;
+  const isOther = query !== null || endpoint !== null;
+  if (expectsNothing(row.conditions, isOther ? 'other' : 'http'))
+    return { problem: 'it is healthy only where nothing answers, which has no equal here' };
+  const notUsed: Row = {
+    ...(client.ignoresCertificate ? { 'client.insecure': true } : {}),
+    ...(client.followRedirects === null ? {} : { 'client.ignore-redirect': true }),
+  };
   if (query !== null) {
-    const lost = findLost(row, (field) => KNOWN.has(field) || field === 'dns', REASONS);
-    const name = asText(row.name);
-    const more = { ...category, ...(name === null ? {} : { name }), paused };
-    return listKind('dns', query.settings, query.domain, more, [...lostGroup, ...query.lost, ...lost]);
+    if ('problem' in query) return query;
+    const lost = findLost({ ...row, ...notUsed }, (field) => KNOWN.has(field) || field === 'dns', REASONS);
+    return listKind('dns', query.settings, query.domain, more, [...query.lost, ...lost]);
   }
-  const endpoint = readRegistration(row) ?? readEndpoint(asText(row.url));
   if (endpoint !== null) {
     const isSent = endpoint.kind === 'websocket' && typeof row.body === 'string';
     const isKnown = (field: string) => KNOWN.has(field) || (isSent && field === 'body');
-    const lost = [...lostGroup, ...findLost(row, isKnown, REASONS)];
-    const name = asText(row.name);
-    const more = { ...category, ...(name === null ? {} : { name }), paused };
-    const conditions = readCheckConditions(row.conditions, endpoint.kind);
+    const lost = findLost({ ...row, ...notUsed }, isKnown, REASONS);
+    const conditions = readConnectionConditions(row.conditions, endpoint.kind);
     const settings = {
       ...endpoint.settings,
       ...conditions.settings,
@@ -116,18 +115,13 @@ function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading
     };
     return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
   }
-  const { accept, expectations, lost: lostConditions } = readConditions(row.conditions);
-  const { insecure, ...client } = asRow(row.client);
-  const request: ListedRequest = {
-    ...readRequest(row),
-    expectations,
-    followRedirects,
-    ignoresCertificate: insecure === true,
-  };
-  return listRequest(request, asText(row.name), { ...category, accept, paused }, [
-    ...lostGroup,
+  const { accept, expectations, lost: lostConditions } = readResponseConditions(row.conditions);
+  const request: ListedRequest = { ...readRequest(row), ...client, expectations };
+  const isRandom = /\[(?:RANDOM_STRING_\d+|LOCAL_ADDRESS)\]/.test(request.body ?? '');
+  return listRequest(request, name, { ...more, accept }, [
     ...lostConditions,
-    ...findLost({ ...row, client }, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
+    ...(isRandom ? [{ field: 'body', reason: 'its placeholders are sent as they stand' }] : []),
+    ...findLost(row, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
   ]);
 }
 
@@ -149,21 +143,28 @@ function readRequest(row: Row): ListedRequest {
   };
 }
 
-/** An external endpoint, which sends heartbeats. It has no address, so its name must be a domain. */
+/** An external endpoint, which sends heartbeats. It has no address: a name that is no domain becomes one. */
 export function readGatusExternal(given: Row): EntryReading {
   const row = readBooleans(given);
-  const { category, lost } = readGroup(row.group);
   const name = asText(row.name);
   const interval = asText(asRow(row.heartbeat).interval);
-  const periodMs = interval === null ? null : parseDuration(interval);
+  const periodMs = interval === null ? null : (goDurationMs(interval) ?? parseDuration(interval));
   const paused = row.enabled === false;
-  return listService(name, name, { ...category, kind: 'heartbeat', paused, periodMs }, [
-    ...lost,
-    ...(interval !== null && periodMs === null
-      ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
-      : []),
-    ...findLost(row, (field) => KNOWN.has(field) || field === 'heartbeat' || field === 'interval', REASONS),
-  ]);
+  const host = readHostName(name ?? '');
+  const isKnown = (field: string) =>
+    (KNOWN.has(field) && field !== 'token') || field === 'heartbeat' || field === 'interval';
+  const reading = listService(
+    host.ok ? host.domain : hostOfName(name ?? '', 'external'),
+    name,
+    { ...categoryOf(row.group), kind: 'heartbeat', paused, periodMs },
+    [
+      ...(interval !== null && periodMs === null
+        ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
+        : []),
+      ...findLost(row, isKnown, REASONS),
+    ],
+  );
+  return withNote(reading, [groupNote(row.group)]);
 }
 
 const NO_EQUAL = 'this section has no equal here; docs/operating.md has our settings';
@@ -171,7 +172,6 @@ const NO_EQUAL = 'this section has no equal here; docs/operating.md has our sett
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ['alerting', ALERTS],
   ['maintenance', MAINTENANCE],
-  ['suites', 'a check makes one request'],
   ...[
     'announcements',
     'connectivity',
@@ -193,14 +193,10 @@ export function readGatusSections(root: Row): LostField[] {
 /** The check of an endpoint that only expects that its domain stays registered; null: it expects something else. */
 function readRegistration({ url, conditions }: Row): Endpoint | null {
   const host = URL.parse(asText(url) ?? '')?.hostname ?? '';
-  const isAbout =
-    Array.isArray(conditions) &&
-    conditions.length > 0 &&
-    conditions.map(String).every((one) => REGISTERED.test(one));
-  return isAbout && host !== '' ? { kind: 'domain', host, settings: {} } : null;
+  const all = conditionsOf(conditions).map(parseCondition);
+  const isAbout = all.every((one) => one?.placeholder === 'DOMAIN_EXPIRATION' && readExpiry(one) !== null);
+  return all.length > 0 && isAbout && host !== '' ? { kind: 'domain', host, settings: {} } : null;
 }
-
-const REGISTERED = /^\s*\[DOMAIN_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/;
 
 /** A check that is no request of a web page. */
 interface Endpoint {
@@ -211,16 +207,18 @@ interface Endpoint {
 
 /** The check of an address such as `tcp://db.example.com:5432`; null: it is another address. */
 function readEndpoint(url: string | null): Endpoint | null {
-  const pinged = /^icmp:\/\/([^\s/:]+)\/?$/i.exec(url ?? '')?.[1];
-  if (pinged !== undefined) return { kind: 'icmp', host: pinged, settings: {} };
-  const [, scheme, host = '', port] =
-    /^(tcp|tls|starttls|ssh|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
-  if (scheme === undefined) {
+  const [, scheme, name = '', port = ''] =
+    /^(icmp|tcp|tls|starttls|ssh|grpcs?):\/\/(\[[\da-f:.]+\]|[^\s/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '') ??
+    [];
+  const host = name.replaceAll(/[[\]]/g, '');
+  if (scheme === undefined || (port === '' && !/^(?:icmp|ssh)$/i.test(scheme))) {
     const address = readWebSocketAddress(url);
     return address === null ? null : ({ kind: 'websocket', ...address } as const);
   }
-  const settings = { port: Number(port) };
+  const settings = { port: port === '' ? 22 : Number(port) };
   switch (scheme.toLowerCase()) {
+    case 'icmp':
+      return { kind: 'icmp', host, settings: {} };
     case 'ssh':
       return { kind: 'ssh', host, settings };
     case 'starttls':
@@ -236,102 +234,7 @@ function readEndpoint(url: string | null): Endpoint | null {
   }
 }
 
-/** What a connection must fulfil: that it is made, how long the certificate must be valid, and what a message contains. */
-function readCheckConditions(value: unknown, kind: ProbedKind) {
-  const lost: LostField[] = [];
-  const settings: { minDays?: number; contains?: string } = {};
-  for (const condition of Array.isArray(value) ? value.map(String) : []) {
-    const expiry = /^\s*\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/.exec(condition);
-    const body = /^\s*\[BODY\]\s*==\s*pat\(\*([^*]+)\*\)\s*$/.exec(condition);
-    const registered = REGISTERED.exec(condition);
-    if (kind === 'domain' && registered !== null) settings.minDays = Math.ceil(Number(registered[1]) / 24);
-    else if (expiry !== null && (kind === 'tls' || kind === 'smtp'))
-      settings.minDays = Math.ceil(Number(expiry[1]) / 24);
-    else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
-      settings.contains = body[1];
-    else if (
-      !CONNECTED.test(condition) &&
-      !(kind === 'grpc' && SERVING.test(condition)) &&
-      !(kind === 'ssh' && RUN.test(condition))
-    ) {
-      const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
-      lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
-    }
-  }
-  return { settings, lost };
-}
-
-const CONNECTED = /^\s*\[CONNECTED\]\s*==\s*true\s*$/;
-/** What a command over SSH has returned. */
-const RUN = /^\s*\[STATUS\]\s*==\s*0\s*$/;
-/** What a check of gRPC expects anyway. */
-const SERVING = /^\s*\[BODY\](?:\.status)?\s*==\s*"?SERVING"?\s*$/;
-
-function reasonFor(placeholder: string): string {
-  const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
-  return known ?? 'it has no equal here';
-}
-
-function readGroup(value: unknown): { category: { category?: Category }; lost: readonly LostField[] } {
-  const group = asText(value);
-  if (group === null) return { category: {}, lost: [] };
-  const category = group.toLowerCase();
-  if (isCategory(category)) return { category: { category }, lost: [] };
-  return {
-    category: {},
-    lost: [{ field: 'group', reason: 'it is no category of ours; "developer" is taken' }],
-  };
-}
-
-/** The status codes that meet all conditions, and what else is expected of the response. */
-function readConditions(value: unknown): {
-  accept: readonly AcceptRule[] | null;
-  expectations: readonly Expectation[];
-  lost: readonly LostField[];
-} {
-  const expectations: Expectation[] = [];
-  if (!Array.isArray(value)) return { accept: null, expectations, lost: [] };
-  const lost: LostField[] = [];
-  const tests: ((code: number) => boolean)[] = [];
-  for (const condition of value.map(String)) {
-    const test = readStatusTest(condition);
-    const line = readGatusCondition(condition);
-    if (test !== null) tests.push(test);
-    else if (line !== null && readAssertion(line) !== null)
-      expectations.push({ field: `condition ${condition.trim().split(' ')[0]}`, line });
-    else if (!CONNECTED.test(condition)) {
-      const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
-      lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
-    }
-  }
-  if (tests.length === 0) return { accept: null, expectations, lost };
-  const codes = Array.from({ length: 500 }, (_, index) => 100 + index);
-  const accept = groupCodes(new Set(codes.filter((code) => tests.every((test) => test(code)))));
-  if (accept.length > 0) return { accept, expectations, lost };
-  return {
-    accept: null,
-    expectations,
-    lost: [...lost, { field: 'condition [STATUS]', reason: 'no status code meets it' }],
-  };
-}
-
-const COMPARISONS: ReadonlyMap<string, (a: number, b: number) => boolean> = new Map([
-  ['==', (a: number, b: number) => a === b],
-  ['!=', (a: number, b: number) => a !== b],
-  ['<', (a: number, b: number) => a < b],
-  ['<=', (a: number, b: number) => a <= b],
-  ['>', (a: number, b: number) => a > b],
-  ['>=', (a: number, b: number) => a >= b],
-]);
-
-/** The test of a condition such as `[STATUS] == any(200, 429)`; null: the condition is not about the status. */
-function readStatusTest(condition: string): ((code: number) => boolean) | null {
-  const match = /^\s*\[STATUS\]\s*(==|!=|<=|>=|<|>)\s*(?:(\d+)|any\(([\d,\s]+)\))\s*$/.exec(condition);
-  const compare = COMPARISONS.get(match?.[1] ?? '');
-  if (match === null || compare === undefined) return null;
-  const values = (match[2] ?? match[3] ?? '').split(',').map(Number);
-  // `!= any(…)` excludes each of them.
-  return match[1] === '!='
-    ? (code) => values.every((value) => compare(code, value))
-    : (code) => values.some((value) => compare(code, value));
+function categoryOf(group: unknown): { readonly category?: Category } {
+  const category = asText(group)?.toLowerCase() ?? '';
+  return isCategory(category) ? { category } : {};
 }

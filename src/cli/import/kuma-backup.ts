@@ -11,6 +11,8 @@ import {
   type ListedService,
   type Row,
   type SkippedEntry,
+  withNote,
+  withOwnName,
 } from './listed-service.ts';
 
 /** The lists of a backup. Members have the names of version 1's backups in JSON, whatever they come from. */
@@ -32,7 +34,6 @@ export interface KumaBackup {
 const LEFT: Readonly<Record<string, string>> = {
   proxy: 'checks use no proxy',
   api_key: 'create keys by "upbeat keys create"',
-  docker_host: 'a monitor of a container has no equal here',
   remote_browser: 'checks use no browser',
   heartbeat: 'the history stays there: uptime counts from now on',
 };
@@ -135,43 +136,16 @@ function createTree(monitors: readonly Row[]) {
 function readGrouped(row: Row, groups: readonly Row[]): EntryReading {
   const isPaused = [row, ...groups].some(({ active }) => active === false || active === 0);
   const reading = readKumaMonitor(isPaused ? { ...row, active: false } : row);
-  if ('problem' in reading) return reading;
   const path = groups.toReversed().map((group, index) => nameOf(group, index));
   const tags = (Array.isArray(row.tags) ? row.tags : []).flatMap((tag: Row | null) => {
     const [name, value] = [asText(tag?.name), asText(tag?.value)];
     return name === null ? [] : [value === null ? name : `${name}: ${value}`];
   });
-  const note = [
+  return withNote(reading, [
     asText(row.description) ?? '',
     path.length === 0 ? '' : `Group: ${path.join(' / ')}`,
     tags.length === 0 ? '' : `Tags: ${tags.join(', ')}`,
-  ]
-    .filter((line) => line !== '')
-    .join('\n');
-  if (note === '') return reading;
-  const { service, lost } = reading;
-  const isCut = note.length > MAX_NOTE;
-  return {
-    service: {
-      ...service,
-      texts: { ...service.texts, note: isCut ? `${note.slice(0, MAX_NOTE - 1)}…` : note },
-    },
-    lost: isCut
-      ? [...lost, { field: 'description', reason: `a note has at most ${MAX_NOTE} characters` }]
-      : lost,
-  };
-}
-
-/** Maximum length of a note, characters. */
-const MAX_NOTE = 500;
-
-/** The service of a push monitor with a name that no other one of the file has. */
-function withOwnName(service: ListedService, names: Set<string>): ListedService {
-  if (service.kind !== 'heartbeat') return service;
-  let { domain } = service;
-  for (let number = 2; names.has(domain); number++) domain = service.domain.replace(/^[^.]*/, `$&-${number}`);
-  names.add(domain);
-  return { ...service, domain };
+  ]);
 }
 
 /** Channels, and for each the rules for the monitors that have it. */

@@ -195,8 +195,10 @@ function collectBackup(read: TableReader, file: string): KumaBackup {
   const tags = new Map(read('tag').map((tag) => [tag.id, tag]));
   const tagsOf = groupBy(read('monitor_tag'), 'monitorId');
   const notificationsOf = groupBy(read('monitor_notification'), 'monitorId');
+  const daemons = new Map(read('docker_host').map((host) => [host.id, host.docker_daemon]));
   const monitors = rows.map((row) => ({
     ...row,
+    docker_daemon: daemons.get(row.docker_host),
     ...Object.fromEntries(
       JSON_COLUMNS.flatMap((name) => (name in row ? [[name, parseJson(row[name])]] : [])),
     ),
@@ -244,7 +246,6 @@ function collectBackup(read: TableReader, file: string): KumaBackup {
       ['heartbeat', rows.length],
       ['proxy', read('proxy').length],
       ['api_key', read('api_key').length],
-      ['docker_host', read('docker_host').length],
       ['remote_browser', read('remote_browser').length],
     ],
   };

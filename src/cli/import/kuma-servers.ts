@@ -3,7 +3,7 @@ import type { CheckSettings, ProbedKind } from '../../domain/service.ts';
 import { asText, type LostField, type Row } from './listed-service.ts';
 
 /** The check of such a monitor. */
-export interface KumaServer {
+interface KumaServer {
   readonly kind: ProbedKind;
   readonly host: string | null;
   readonly settings: CheckSettings;
@@ -18,7 +18,14 @@ const SMTP_SECURITY: ReadonlyMap<string, string> = new Map([
   ['nostarttls', 'plain'],
 ]);
 
-const READERS: ReadonlyMap<string, (row: Row) => KumaServer> = new Map([
+/** The check of a monitor, or why there is none. */
+type ServerReading = KumaServer | { readonly problem: string };
+
+const READERS: ReadonlyMap<string, (row: Row) => ServerReading> = new Map<
+  string,
+  (row: Row) => ServerReading
+>([
+  ['docker', readContainer],
   [
     'smtp',
     (row: Row) => ({
@@ -78,7 +85,7 @@ function decode(text: string | undefined): string | null {
 }
 
 /** The check of a monitor of one of these types; null: it is of another type. */
-export function readKumaServer(type: string, row: Row): KumaServer | null {
+export function readKumaServer(type: string, row: Row): ServerReading | null {
   return READERS.get(type)?.(row) ?? null;
 }
 
@@ -136,3 +143,25 @@ function readMongo(row: Row): KumaServer {
     imported: ['databaseConnectionString', 'databaseQuery', 'jsonPath', 'expectedValue'],
   };
 }
+
+/** A container, asked of the Docker host with the address `docker_daemon`: a socket, or `tcp://host:port`. */
+function readContainer(row: Row): ServerReading {
+  const daemon = asText(row.docker_daemon);
+  if (daemon === null) return { problem: 'its Docker host is not in the file' };
+  const common = { kind: 'docker', lost: [], imported: [] } as const;
+  const container = asText(row.docker_container)?.replace(/^\//, '') ?? '';
+  const socket = /^(?:unix:\/\/)?(\/.*)$/.exec(daemon)?.[1];
+  if (socket !== undefined)
+    return {
+      ...common,
+      host: 'localhost',
+      settings: { container, ...(socket === DOCKER_SOCKET ? {} : { socket }) },
+    };
+  const address = /^(?:tcp|http):\/\//i.test(daemon) ? URL.parse(daemon.replace(/^\w+/, 'http')) : null;
+  if (address === null || address.pathname !== '/')
+    return { problem: 'a Docker host is asked at a socket, or by HTTP without TLS' };
+  return { ...common, host: address.hostname, settings: { container, port: Number(address.port || 80) } };
+}
+
+/** The socket that checks use without a setting. */
+const DOCKER_SOCKET = '/var/run/docker.sock';

@@ -8,6 +8,7 @@ import {
   type EntryReading,
   findLost,
   groupCodes,
+  hostOfName,
   isEmpty,
   type LostField,
   listKind,
@@ -132,6 +133,7 @@ function readMonitor(row: Row): EntryReading {
   }
   const server = readKumaServer(type, row);
   if (server !== null) {
+    if ('problem' in server) return server;
     const { kind, host, settings, lost, imported } = server;
     const notUsed = findLostFields(row, new Set(['url', 'accepted_statuscodes', 'conditions', ...imported]));
     const more = { ...(name === null ? {} : { name }), paused };
@@ -157,7 +159,7 @@ function readPush(row: Row, name: string | null, paused: boolean): EntryReading 
   const token = asText(row.pushToken);
   const lost = findLostFields(row, new Set(['interval', 'timeout', 'url', 'maxretries', 'retryInterval']));
   return listService(
-    reading.ok ? reading.domain : hostOfName(name ?? ''),
+    reading.ok ? reading.domain : hostOfName(name ?? '', 'push'),
     name,
     { kind: 'heartbeat', paused, periodMs, graceMs, ...(token === null ? {} : { pushToken: token }) },
     lost.filter(
@@ -169,13 +171,6 @@ function readPush(row: Row, name: string | null, paused: boolean): EntryReading 
 /** How late a heartbeat may be for Uptime Kuma, milliseconds. */
 const PUSH_BUFFER_MS = 1_000;
 const MAX_PUSH_RETRIES_MS = 86_400_000;
-
-/** A name as the host of a service that is not on the network. */
-function hostOfName(name: string): string {
-  const label = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  const words = label.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 63);
-  return words.replaceAll(/^-|-$/g, '') || 'push';
-}
 
 /** A monitor of gRPC calls any method; the check calls the health service only. */
 function readGrpcMonitor(row: Row, more: { readonly name?: string; readonly paused: boolean }): EntryReading {

@@ -238,3 +238,45 @@ export function groupCodes(codes: ReadonlySet<number>): readonly AcceptRule[] {
   }
   return rules;
 }
+
+/** Maximum length of a note, characters. */
+const MAX_NOTE = 500;
+
+/** A service with lines as its note. Empty ones are left out. */
+export function withNote(reading: EntryReading, lines: readonly string[]): EntryReading {
+  const note = lines.filter((line) => line !== '').join('\n');
+  if ('problem' in reading || note === '') return reading;
+  const { service, lost } = reading;
+  const isCut = note.length > MAX_NOTE;
+  return {
+    service: {
+      ...service,
+      texts: { ...service.texts, note: isCut ? `${note.slice(0, MAX_NOTE - 1)}…` : note },
+    },
+    lost: isCut
+      ? [...lost, { field: 'description', reason: `a note has at most ${MAX_NOTE} characters` }]
+      : lost,
+  };
+}
+
+/** A name as the host of a service that is not on the network. `other`: that of a name without letters. */
+export function hostOfName(name: string, other: string): string {
+  const label = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const words = label.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 63);
+  return words.replaceAll(/^-|-$/g, '') || other;
+}
+
+/** The service with a host that no other one of the file has, if it sends heartbeats: its host is a name alone. */
+export function withOwnName(service: ListedService, names: Set<string>): ListedService {
+  if (service.kind !== 'heartbeat') return service;
+  let { domain } = service;
+  for (let number = 2; names.has(domain); number++) domain = service.domain.replace(/^[^.]*/, `$&-${number}`);
+  names.add(domain);
+  return { ...service, domain };
+}
+
+/** A list, or the values of an object; null: neither. */
+export function listOf(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'object' && value !== null ? Object.values(value) : null;
+}

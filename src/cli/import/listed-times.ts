@@ -44,6 +44,12 @@ export function readGatusTimes(row: Row): MemberTexts {
 /** A duration of Go such as `1m30s` with one unit; other texts stay as they are. */
 function readGoDuration(text: string | null): string | null {
   if (text === null || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h)){2,}$/.test(text)) return text;
+  return `${goDurationMs(text)}ms`;
+}
+
+/** A duration of Go, milliseconds; null: it is none. */
+export function goDurationMs(text: string): number | null {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(text)) return null;
   const parts = text.match(/[\d.]+[a-z]+/g) ?? [];
-  return `${parts.reduce((sum, part) => sum + (parseDuration(part) ?? 0), 0)}ms`;
+  return parts.reduce((sum, part) => sum + (parseDuration(part) ?? 0), 0);
 }

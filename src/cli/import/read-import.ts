@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
-import { readGatusEndpoint, readGatusExternal, readGatusSections, withTexts } from './gatus.ts';
+import { readGatusFile } from './gatus-file.ts';
+import { expandVariables } from './gatus-rows.ts';
 import { ImportError } from './import-error.ts';
 import { readKumaBackup } from './kuma-backup.ts';
 import { isDatabase, readKumaDatabase } from './kuma-database.ts';
@@ -15,6 +16,7 @@ import {
   isEmpty,
   type ListedService,
   type LostField,
+  listOf,
   type Row,
   type SkippedEntry,
 } from './listed-service.ts';
@@ -31,9 +33,14 @@ export async function readImportFile(file: string, now: number): Promise<ImportR
 
 /**
  * Parses a text by its content into services, entries that cannot be imported, and fields of others that cannot; only CSV is
- * detected by `fileName`. Throws {@link ImportError}.
+ * detected by `fileName`. `env`: variables of a configuration of Gatus. Throws {@link ImportError}.
  */
-export function readImport(text: string, fileName: string, now = 0): ImportReading {
+export function readImport(
+  text: string,
+  fileName: string,
+  now = 0,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ImportReading {
   if (/\.csv$/i.test(fileName))
     return collect(
       'csv',
@@ -54,20 +61,10 @@ export function readImport(text: string, fileName: string, now = 0): ImportReadi
       },
       now,
     );
-  const endpoints = listOf(root.endpoints);
-  const external = listOf(root['external-endpoints']);
-  if (endpoints !== null || external !== null) {
-    const texts = asRow(readYamlTexts(text));
-    const textsOf = (section: string, index: number) => asRow(listOf(texts[section])?.[index]);
-    const entries = [
-      ...(endpoints ?? []).map((row, index) =>
-        readEntry(withTexts(asRow(row), textsOf('endpoints', index)), readGatusEndpoint),
-      ),
-      ...(external ?? []).map((row, index) =>
-        readEntry(withTexts(asRow(row), textsOf('external-endpoints', index)), readGatusExternal),
-      ),
-    ];
-    return collect('gatus', entries, readGatusSections(root));
+  if (['endpoints', 'external-endpoints', 'suites'].some((section) => listOf(root[section]) !== null)) {
+    const expanded = expandVariables(text, env);
+    const configuration = expanded === text ? document : parseDocument(expanded, fileName);
+    return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)));
   }
   const services = listOf(Array.isArray(document) ? document : root.services);
   if (services !== null)
@@ -89,7 +86,7 @@ function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row
 }
 
 function collect(
-  format: 'csv' | 'upbeat' | 'gatus',
+  format: 'csv' | 'upbeat',
   entries: readonly { readonly row: Row; readonly reading: EntryReading }[],
   lostOfFile: readonly LostField[] = [],
 ): ImportReading {
@@ -105,12 +102,6 @@ function collect(
     }
   });
   return { format, services, items: [], skipped, notCarried };
-}
-
-/** A list, or the values of an object; null: neither. */
-function listOf(value: unknown): readonly unknown[] | null {
-  if (Array.isArray(value)) return value;
-  return typeof value === 'object' && value !== null ? Object.values(value) : null;
 }
 
 function parseDocument(text: string, fileName: string): unknown {

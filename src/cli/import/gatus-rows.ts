@@ -1,0 +1,126 @@
+/** What Gatus makes of its configuration before it reads endpoints: variables, placeholders of bodies, and texts. Pure. */
+import { isIP } from 'node:net';
+import { parseCondition } from './gatus-condition.ts';
+import { conditionsOf } from './gatus-expectations.ts';
+import { asRow, asText, isEmpty, type Row } from './listed-service.ts';
+
+/** Stands in front of a variable that is not set; no text of a configuration has it. */
+const UNSET = '\uE000';
+
+/** The text with the values of its variables; `$$` is a dollar sign. */
+export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  return text.replaceAll(
+    /\$(?:(\$)|\{(\w+)\}|(\w+))/g,
+    (_, dollar?: string, inBraces?: string, name?: string) => {
+      if (dollar !== undefined) return '$';
+      const variable = inBraces ?? name ?? '';
+      return env[variable] ?? `${UNSET}{${variable}}`;
+    },
+  );
+}
+
+/** The variables of an entry that are not set. */
+export function unsetIn(value: unknown): string[] {
+  const found = JSON.stringify(value ?? null).matchAll(new RegExp(`${UNSET}\\{(\\w+)\\}`, 'g'));
+  return [...new Set([...found].map(([, name = '']) => name))];
+}
+
+/** Fields that Gatus decodes as texts, whatever they look like: `X-Mode: 0644`, `X-Version: 1.10`. */
+const TEXTS = ['name', 'group', 'url', 'method', 'headers', 'body'];
+
+/** An entry whose texts are as they stand in the file. `texts`: the entry with all of its values as texts. */
+export function withTexts(row: Row, texts: Row): Row {
+  const known = TEXTS.filter((field) => !isEmpty(row[field]));
+  return { ...row, ...Object.fromEntries(known.map((field) => [field, textOf(row[field], texts[field])])) };
+}
+
+/** A value, or its members, as texts; null stays null. */
+function textOf(value: unknown, text: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === null ? null : text;
+  const texts = asRow(text);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, textOf(one, texts[name])]));
+}
+
+/** Fields that Gatus decodes as booleans, as which it takes the words of YAML 1.1 too. */
+const BOOLEANS = new Set([
+  ...['enabled', 'graphql', 'insecure', 'ignore-redirect', 'send-on-resolved'],
+  'always-run',
+]);
+
+/** The members of a row with such words as booleans. */
+export function readBooleans(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([field, value]) => {
+      const word = BOOLEANS.has(field) && typeof value === 'string' ? value.toLowerCase() : '';
+      if (['n', 'no', 'off', 'false'].includes(word)) return [field, false];
+      return [field, ['y', 'yes', 'on', 'true'].includes(word) ? true : value];
+    }),
+  );
+}
+
+/** The body of an endpoint with what its placeholders stand for; those of each request stay. */
+export function fillBody(row: Row): Row {
+  if (typeof row.body !== 'string') return row;
+  const values: Readonly<Record<string, unknown>> = { NAME: row.name, GROUP: row.group, URL: row.url };
+  const body = row.body.replaceAll(
+    /\[ENDPOINT_(NAME|GROUP|URL)\]/g,
+    (_, name: string) => asText(values[name]) ?? '',
+  );
+  return { ...row, body };
+}
+
+/**
+ * An endpoint of a web page as several: conditions on its certificate, the registration of its domain and its address are those of
+ * checks of other kinds.
+ */
+export function splitEndpoint(row: Row): readonly Row[] {
+  const address = URL.parse(asText(row.url) ?? '');
+  const conditions = conditionsOf(row.conditions);
+  const isWeb = address?.protocol === 'https:' || address?.protocol === 'http:';
+  if (!isWeb || !isEmpty(row.dns)) return [row];
+  const { insecure } = readBooleans(asRow(row.client));
+  const { hostname, port } = address;
+  const { name, group, enabled, interval, alerts } = row;
+  const common = Object.fromEntries(
+    Object.entries({ group, enabled, interval, alerts }).filter(([, value]) => value !== undefined),
+  );
+  const others: Row[] = [];
+  const take = (kind: string, more: Row, belongs: (text: string) => boolean) => {
+    const taken = conditions.filter(belongs);
+    // One that expects nothing else is read as what it is.
+    if (taken.length === 0 || taken.length === conditions.length) return;
+    others.push({ name: `${asText(name) ?? hostname} (${kind})`, ...common, ...more, conditions: taken });
+  };
+  const isAbout = (placeholder: string, text: string) => {
+    const condition = parseCondition(text);
+    return condition?.placeholder === placeholder && /^>=?$/.test(condition.operator) ? condition : null;
+  };
+  const isCertificate = (text: string) =>
+    address.protocol === 'https:' && insecure !== true && isAbout('CERTIFICATE_EXPIRATION', text) !== null;
+  const isRegistration = (text: string) => isAbout('DOMAIN_EXPIRATION', text) !== null;
+  const family = (text: string) => {
+    const condition = parseCondition(text);
+    const isAddress = condition?.placeholder === 'IP' && condition.operator === '==' && condition.path === '';
+    return isAddress ? isIP(condition.value) : 0;
+  };
+  take('certificate', { url: `tls://${hostname}:${port || 443}` }, isCertificate);
+  take('domain', { url: `https://${hostname}/` }, isRegistration);
+  for (const [version, record] of [
+    [4, 'A'],
+    [6, 'AAAA'],
+  ] as const)
+    take(
+      'address',
+      { dns: { 'query-name': hostname, 'query-type': record } },
+      (text) => family(text) === version,
+    );
+  if (others.length === 0) return [row];
+  const taken = new Set(others.flatMap((other) => conditionsOf(other.conditions)));
+  return [
+    { ...row, conditions: conditions.filter((text) => !taken.has(text)) },
+    ...others.map((other) => ({
+      ...other,
+      conditions: conditionsOf(other.conditions).map((text) => text.replace('[IP]', '[BODY]')),
+    })),
+  ];
+}
