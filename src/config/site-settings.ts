@@ -9,7 +9,7 @@ export const SITE = section(
       format: 'first-page',
       default: 'services',
       description:
-        'What the address of the site shows: services, the list of services; page:SLUG, that status page; sign-in, the sign-in page, and the dashboard to who is signed in.',
+        'What the address of the site shows: services, the list of services; page:SLUG, that status page; sign-in, the sign-in page, or the dashboard for people who are signed in.',
     }),
     access: choice(
       ['public', 'members'],
@@ -17,5 +17,5 @@ export const SITE = section(
       'Who sees the site. members: people who are signed in and API keys; for all others there are the sign-in page, /healthz, badges and public status pages. Accounts are then made by invitations and commands alone.',
     ),
   },
-  'Who sees the site, and what it begins with.',
+  'Who sees the site, and what its address shows.',
 );

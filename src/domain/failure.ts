@@ -63,7 +63,7 @@ const SYMPTOMS: Readonly<Record<FailureClass, string>> = {
   timeout: 'does not answer',
   protocol: 'sends invalid answers',
   status: 'is returning errors',
-  body: 'does not report that it is well',
+  body: 'does not report that it is healthy',
   content: 'does not answer as expected',
   forbidden_address: 'leads to an address that may not be checked',
 };
@@ -285,7 +285,7 @@ const CAUSES = {
   container_missing: ({ text }: OfText) => `there is no container ${text}`,
   /** `exitCode` of its process; 0 also where it has not ended. */
   container_stopped: ({ state, exitCode }: { readonly state: string; readonly exitCode: number }) =>
-    `the container does not run (${state}${exitCode === 0 ? '' : `, exit code ${exitCode}`})`,
+    `the container is not running (${state}${exitCode === 0 ? '' : `, exit code ${exitCode}`})`,
   container_unhealthy: ({ text }: OfText) =>
     `the container is unhealthy${text === '' ? '' : ` (its health check says: ${text})`}`,
   socket_unusable: ({ path, error }: { readonly path: string } & OfError) =>

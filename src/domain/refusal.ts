@@ -183,7 +183,7 @@ const REFUSALS = {
   page_slug_of_service: ({ slug, name }: OfSlug & { readonly name: string }) =>
     `The address ${slug} stands for the public service ${name}.`,
   no_parent: ({ name }: OfName) =>
-    `What it depends on is among neither the public services nor yours: ${name}.`,
+    `A service can depend on public services and on yours, and ${name} is neither.`,
   /** `circle`: slugs from the service back to itself. */
   parent_circle: ({ circle }: { readonly circle: string }) =>
     `A service cannot depend on itself, directly or through others: ${circle}.`,

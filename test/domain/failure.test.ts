@@ -119,7 +119,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   topic_refused: 'the broker refuses the topic "house/#"',
   member_not_ready: 'the member is neither primary nor secondary: it starts or recovers',
   container_missing: 'there is no container web',
-  container_stopped: 'the container does not run (exited, exit code 137)',
+  container_stopped: 'the container is not running (exited, exit code 137)',
   container_unhealthy: 'the container is unhealthy (its health check says: timed out)',
   socket_unusable: 'the socket /var/run/docker.sock cannot be used here (ENOENT)',
   account_untrusted: 'only checks of accounts that the operator trusts may ask for containers',
@@ -179,7 +179,7 @@ t.test('it says what a failing service does, then why, without repetition', asyn
   );
   t.equal(
     whole('body', { code: 'health_invalid' }),
-    'does not report that it is well (the health body is not JSON with a status)',
+    'does not report that it is healthy (the health body is not JSON with a status)',
   );
   t.equal(whole('timeout', { code: 'text', text: '' }), 'does not answer');
 });

@@ -33,7 +33,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   no_parent: [
     { name: 'router' },
-    'What it depends on is among neither the public services nor yours: router.',
+    'A service can depend on public services and on yours, and router is neither.',
   ],
   parent_circle: [
     { circle: 'a → b → a' },

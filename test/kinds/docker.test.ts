@@ -81,9 +81,9 @@ t.test('a container that runs is up unless its health check says otherwise', asy
   const bad = {
     sick: 'the container is unhealthy (its health check says: curl: (7) refused)',
     mute: 'the container is unhealthy',
-    paused: 'the container does not run (paused)',
-    loops: 'the container does not run (restarting, exit code 1)',
-    ended: 'the container does not run (exited, exit code 137)',
+    paused: 'the container is not running (paused)',
+    loops: 'the container is not running (restarting, exit code 1)',
+    ended: 'the container is not running (exited, exit code 137)',
     gone: 'there is no container gone',
   };
   for (const [name, detail] of Object.entries(bad))
@@ -195,6 +195,6 @@ t.test('Podman answers as Docker does', NEEDS_PODMAN, async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const probe = openProbe(t);
-  t.match(await probe(null, of('web', { socket })), content('the container does not run (created)'));
+  t.match(await probe(null, of('web', { socket })), content('the container is not running (created)'));
   t.match(await probe(null, of('none', { socket })), content('there is no container none'));
 });

@@ -207,9 +207,7 @@ const english: MessageWords = {
   because: 'Not reachable, because of',
   behind: 'Behind it',
   behindCount: (count) =>
-    count === 1
-      ? '1 service, which is not told of by itself'
-      : `${count} services, which are not told of by themselves`,
+    count === 1 ? '1 service, without a separate alert' : `${count} services, without separate alerts`,
   vendor: 'Vendor says',
   lastGood: 'Last good check',
   first: 'First',
@@ -345,9 +343,7 @@ const german: MessageWords = {
   because: 'Nicht erreichbar wegen',
   behind: 'Dahinter',
   behindCount: (count) =>
-    count === 1
-      ? '1 Dienst, der nicht einzeln gemeldet wird'
-      : `${count} Dienste, die nicht einzeln gemeldet werden`,
+    count === 1 ? '1 Dienst ohne eigene Meldung' : `${count} Dienste ohne eigene Meldungen`,
   vendor: 'Der Anbieter sagt',
   lastGood: 'Letzte gute Prüfung',
   first: 'Zuerst',

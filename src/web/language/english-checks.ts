@@ -113,11 +113,11 @@ export const englishChecks = {
   visibility: 'Who sees it',
   seenBy: {
     usual: [
-      'As its host suggests',
-      'Everyone; members alone if the host is an address or a name of a private network',
+      'Depending on its host',
+      'Everyone; only members if the host is an address or a name of a private network',
     ],
     public: ['Everyone', 'It is in the lists of this site'],
-    unlisted: ['Whoever has its address', 'No list, search or feed contains it'],
+    unlisted: ['Anyone with its address', 'No list, search or feed contains it'],
     private: ['Members of the account', 'For everyone else it does not exist'],
   } satisfies Record<Visibility | 'usual', readonly [label: string, hint: string]>,
   tryIt: 'Try it',

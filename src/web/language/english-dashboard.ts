@@ -30,7 +30,7 @@ export const englishDashboard = {
   findService: 'Name or domain',
   sortBy: 'Order',
   order: {
-    status: 'In trouble first',
+    status: 'Problems first',
     name: 'By name',
     uptime: 'Lowest uptime first',
     checked: 'Last checked first',

@@ -35,7 +35,7 @@ export const englishPosts = {
     daily: 'daily',
     weekly: 'weekly',
     monthly: 'monthly',
-    rule: 'by a rule of iCalendar',
+    rule: 'by an iCalendar rule',
   },
   onDays: 'On these days (none: that of the start)',
   onMonthDay: 'On day of the month',

@@ -104,11 +104,11 @@ export const germanChecks: Texts['checks'] = {
   visibility: 'Wer ihn sieht',
   seenBy: {
     usual: [
-      'Wie sein Host es nahelegt',
+      'Je nach Host',
       'Alle; nur Mitglieder, wenn der Host eine Adresse oder ein Name eines privaten Netzes ist',
     ],
     public: ['Alle', 'Er steht in den Listen dieser Website'],
-    unlisted: ['Wer seine Adresse hat', 'Keine Liste, keine Suche und kein Feed enthält ihn'],
+    unlisted: ['Alle, die seine Adresse kennen', 'Keine Liste, keine Suche und kein Feed enthält ihn'],
     private: ['Mitglieder des Kontos', 'Für alle anderen gibt es ihn nicht'],
   },
   tryIt: 'Ausprobieren',

@@ -36,7 +36,7 @@ export const germanPosts: Texts['posts'] = {
     daily: 'täglich',
     weekly: 'wöchentlich',
     monthly: 'monatlich',
-    rule: 'nach einer Regel von iCalendar',
+    rule: 'nach einer iCalendar-Regel',
   },
   onDays: 'An diesen Tagen (keiner: der des Beginns)',
   onMonthDay: 'Am Tag des Monats',

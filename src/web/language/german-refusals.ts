@@ -224,7 +224,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_slug_taken: ({ slug }) => `Die Adresse ${slug} ist vergeben.`,
   page_slug_of_service: ({ slug, name }) => `Die Adresse ${slug} steht für den öffentlichen Dienst ${name}.`,
   no_parent: ({ name }) =>
-    `Wovon er abhängt, ist weder unter den öffentlichen noch unter Ihren Diensten: ${name}.`,
+    `Ein Dienst kann von öffentlichen und von Ihren Diensten abhängen, ${name} ist keiner davon.`,
   parent_circle: ({ circle }) =>
     `Ein Dienst kann nicht von sich selbst abhängen, auch nicht über andere: ${circle}.`,
   ...OF_DOMAINS,

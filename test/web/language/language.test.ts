@@ -193,7 +193,7 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
     ],
     [
       failure('body', { code: 'text', text: 'degraded' }),
-      'it does not report that it is well (degraded)',
+      'it does not report that it is healthy (degraded)',
       'der Dienst meldet sich nicht als gesund (degraded)',
     ],
     [
