@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url';
 import type { HostNameProblem } from './input-problem.ts';
 
-/** Suffixes that never name a public service: RFC 6761, RFC 6762, RFC 8375, RFC 9476 and ICANN's `internal`. */
+/** Suffixes that never name a public service: RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's `internal` and AVM's routers. */
 const PRIVATE_SUFFIXES = [
   'localhost',
   'local',
@@ -14,6 +14,7 @@ const PRIVATE_SUFFIXES = [
   'lan',
   'localdomain',
   'home.arpa',
+  'fritz.box',
   'in-addr.arpa',
   'ip6.arpa',
   'onion',

@@ -28,6 +28,8 @@ const LINES: readonly (readonly [typed: string, read: string])[] = [
   ['192.168.1.5', 'icmp 192.168.1.5 - "192.168.1.5"'],
   ['router', 'icmp router - "router"'],
   ['printer.lan', 'icmp printer.lan - "printer.lan"'],
+  ['fritz.box', 'icmp fritz.box - "fritz.box"'],
+  ['nas.fritz.box', 'icmp nas.fritz.box - "nas.fritz.box"'],
   ['ping 10.0.0.1', 'icmp 10.0.0.1 - "10.0.0.1"'],
   ['Ping 10.0.0.3 Router', 'icmp 10.0.0.3 - "Router"'],
   ['ping nas.local # Storage', 'icmp nas.local - "Storage"'],
