@@ -1,12 +1,12 @@
 /** What a configuration of Gatus lists. Pure. */
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
+import { type ListedEndpoint, readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
 import { splitEndpoint, unsetIn, withTexts } from './gatus-rows.ts';
 import type { ImportReading, NotCarried } from './listed-content.ts';
 import {
   asRow,
   asText,
   type EntryReading,
-  type ListedService,
   listOf,
   type Row,
   type SkippedEntry,
@@ -14,8 +14,8 @@ import {
 } from './listed-service.ts';
 
 /** Reads a configuration. `texts`: the same with all of its values as texts. */
-export function readGatusFile(root: Row, texts: Row): ImportReading {
-  const services: ListedService[] = [];
+export function readGatusFile(root: Row, texts: Row, now: number): ImportReading {
+  const endpoints: ListedEndpoint[] = [];
   const skipped: SkippedEntry[] = [];
   const notCarried: NotCarried[] = readGatusSections(root).map((lost) => ({ entry: 'the file', ...lost }));
   const names = new Set<string>();
@@ -25,7 +25,7 @@ export function readGatusFile(root: Row, texts: Row): ImportReading {
     const reading: EntryReading = unset.length > 0 ? { problem: describeUnset(unset) } : read(row);
     if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
     else {
-      services.push(withOwnName(reading.service, names));
+      endpoints.push({ row, service: withOwnName(reading.service, names) });
       for (const lost of reading.lost) notCarried.push({ entry, ...lost });
     }
   };
@@ -43,7 +43,15 @@ export function readGatusFile(root: Row, texts: Row): ImportReading {
       entry: asText(asRow(suite).name) ?? `suite ${index + 1}`,
       reason: 'it is a suite of requests, and a check makes one',
     });
-  return { format: 'gatus', services, items: [], skipped, notCarried };
+  const losses = {
+    skip: (entry: string, reason: string) => void skipped.push({ entry, reason }),
+    lose: (entry: string, field: string, reason: string) => void notCarried.push({ entry, field, reason }),
+  };
+  const items = [
+    ...readGatusAlerts(asRow(root.alerting), endpoints, losses),
+    ...readGatusMaintenances(root, endpoints, now, losses),
+  ];
+  return { format: 'gatus', services: endpoints.map(({ service }) => service), items, skipped, notCarried };
 }
 
 function describeUnset(variables: readonly string[]): string {

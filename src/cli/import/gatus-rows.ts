@@ -80,9 +80,11 @@ export function splitEndpoint(row: Row): readonly Row[] {
   if (!isWeb || !isEmpty(row.dns)) return [row];
   const { insecure } = readBooleans(asRow(row.client));
   const { hostname, port } = address;
-  const { name, group, enabled, interval, alerts } = row;
+  const { name, group, enabled, interval, alerts, 'maintenance-windows': windows } = row;
   const common = Object.fromEntries(
-    Object.entries({ group, enabled, interval, alerts }).filter(([, value]) => value !== undefined),
+    Object.entries({ group, enabled, interval, alerts, 'maintenance-windows': windows }).filter(
+      ([, value]) => value !== undefined,
+    ),
   );
   const others: Row[] = [];
   const take = (kind: string, more: Row, belongs: (text: string) => boolean) => {

@@ -28,21 +28,26 @@ import {
 } from './listed-service.ts';
 import { goDurationMs, readGatusTimes, withTimes } from './listed-times.ts';
 
-const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
+const KNOWN = new Set([
+  'name',
+  'group',
+  'url',
+  'method',
+  'conditions',
+  'enabled',
+  'token',
+  'alerts',
+  'maintenance-windows',
+]);
 
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
 
-const ALERTS = 'create channels and rules on the dashboard or by "upbeat apply" (docs/alerts.md)';
-const MAINTENANCE = 'announce maintenance on the dashboard or by "upbeat apply" (docs/maintenance.md)';
-
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  alerts: ALERTS,
   token: 'its sender needs the address of the service here (docs/heartbeats.md)',
   ssh: 'a check of the kind ssh signs in nowhere',
   ui: 'pages have a form of their own',
-  'maintenance-windows': MAINTENANCE,
   'client.insecure': 'only checks of the kind http may accept any certificate',
   'client.ignore-redirect': 'only checks of web pages follow redirects',
   'client.dns-resolver': 'resolvers are set for all checks',
@@ -170,8 +175,6 @@ export function readGatusExternal(given: Row): EntryReading {
 const NO_EQUAL = 'this section has no equal here; docs/operating.md has our settings';
 /** What to use instead of the sections of the program. It ignores others, which hold what aliases stand for. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
-  ['alerting', ALERTS],
-  ['maintenance', MAINTENANCE],
   ...[
     'announcements',
     'connectivity',

@@ -39,9 +39,9 @@ const LEFT: Readonly<Record<string, string>> = {
 };
 
 /** Maximum number of services of a rule. */
-const MAX_OF_RULE = 500;
+export const MAX_OF_RULE = 500;
 /** Bounds of the time between reminders, milliseconds. */
-const REPEAT = { minMs: 5 * MINUTE_MS, maxMs: 7 * 24 * 60 * MINUTE_MS } as const;
+export const REPEAT = { minMs: 5 * MINUTE_MS, maxMs: 7 * 24 * 60 * MINUTE_MS } as const;
 /** The page with the groups of monitors. */
 const GROUPS_PAGE = 'uptime-kuma-groups';
 
@@ -235,7 +235,7 @@ function variantOf(row: Row): string {
   return isWeb && isEmpty(row.expiryNotification) ? repeat : `${repeat}|certificate`;
 }
 
-function uniqueNames(): (name: string) => string {
+export function uniqueNames(): (name: string) => string {
   const taken = new Set<string>();
   return (name) => {
     let own = name;
@@ -245,7 +245,7 @@ function uniqueNames(): (name: string) => string {
   };
 }
 
-function inParts<T>(list: readonly T[], size: number): T[][] {
+export function inParts<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
     list.slice(at * size, (at + 1) * size),
   );

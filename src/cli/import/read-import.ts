@@ -64,7 +64,7 @@ export function readImport(
   if (['endpoints', 'external-endpoints', 'suites'].some((section) => listOf(root[section]) !== null)) {
     const expanded = expandVariables(text, env);
     const configuration = expanded === text ? document : parseDocument(expanded, fileName);
-    return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)));
+    return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
   }
   const services = listOf(Array.isArray(document) ? document : root.services);
   if (services !== null)
