@@ -5,7 +5,7 @@ import type { WordOf } from '../../language/phrase.ts';
 /** The texts. */
 export const englishStart = {
   question: 'What do you want to watch?',
-  lead: 'Paste addresses as they are, one per line. A few words without an address name a heartbeat, which a job sends when it is done.',
+  lead: 'Paste addresses as they are, one per line, up to 50 at a time. A few words without an address name a heartbeat, which a job sends when it is done.',
   addresses: 'Addresses',
   example: 'backup of the NAS',
   watch: 'Watch',

@@ -4,7 +4,7 @@ import type { Texts } from './english.ts';
 /** The texts. */
 export const germanStart: Texts['start'] = {
   question: 'Was möchten Sie überwachen?',
-  lead: 'Fügen Sie Adressen ein, wie sie sind, eine je Zeile. Ein paar Worte ohne Adresse benennen ein Lebenszeichen, das ein Auftrag sendet, wenn er fertig ist.',
+  lead: 'Fügen Sie Adressen ein, wie sie sind, eine je Zeile und höchstens 50 auf einmal. Ein paar Worte ohne Adresse benennen ein Lebenszeichen, das ein Auftrag sendet, wenn er fertig ist.',
   addresses: 'Adressen',
   example: 'Sicherung des NAS',
   watch: 'Überwachen',

@@ -56,6 +56,15 @@ t.test('what is pasted is read, tried and added, and the rest stays typed', asyn
   );
 });
 
+t.test('lines beyond the limit stay in a field that does not grow without end', async (t) => {
+  const { ada, call, post } = await dashboard(t);
+  t.match((await call(START, ada)).text, /one per line, up to 50 at a time/);
+  const addresses = Array.from({ length: 100 }, (_, n) => `10.0.0.0/${n}`).join('\n');
+  const { text } = await post(`${START}/watch`, ada, { addresses });
+  t.match(text, /<textarea name="addresses" rows="20"/);
+  t.match(text, /10\.0\.0\.0\/99<\/code>: At most 50 lines are taken at a time\./);
+});
+
 t.test('a certificate of a public host that is not valid is a failure', async (t) => {
   const refused = { ...goodAttempt(), failure: failureOf('tls', 'tls', { code: 'certificate_expired' }) };
   const { ada, post, registry } = await dashboard(t, undefined, { tryCheck: async () => refused });
