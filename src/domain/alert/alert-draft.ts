@@ -79,23 +79,44 @@ function isMaintained({ context, maintenances }: AlertDraft, serviceId: number):
 /** Words of rules that are told where a service is down. */
 const WORDS_OF_DOWN: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed', 'incident'];
 
+/** The event of an outage that began no longer than this before one behind it may not have been decided yet, milliseconds. */
+const MAX_EVENT_DELAY_MS = 300_000;
+
 /** Whether the service is down behind another one of which the channel is told, or that may turn out. */
 export function isBehind(
-  { context, reaches }: AlertDraft,
+  draft: AlertDraft,
   { kind, service: { id }, last }: Pick<Condition, 'kind' | 'service' | 'last'>,
   channel: number,
 ): boolean {
   if (kind !== 'status' && kind !== 'scope' && (last.type !== 'incident' || last.incident.source !== 'own'))
     return false;
+  const { context, reaches } = draft;
   const reach = reaches.get(id);
   if (reach === undefined || reach.phase === 'open') return false;
   if (reach.phase === 'over') return kind === 'incident';
   if (reach.phase !== 'behind') return true;
   const { ancestors = [] } = context.service(id) ?? {};
-  return ancestors.some(
-    (one) =>
-      isReached(context.service(one)) === false &&
-      context.rulesOf(one).some((rule) => rule.channels.includes(channel) && asksFor(rule, WORDS_OF_DOWN)),
+  return ancestors.some((one) => {
+    const service = context.service(one);
+    // Of two that depend on each other by mistake, none may wait for the other.
+    if (service === null || isReached(service) !== false || service.ancestors.includes(id)) return false;
+    return isToldOf(draft, service, channel, reach.since);
+  });
+}
+
+/** Whether a channel was or will be told that a service is down; one behind it is so since `since`, epoch milliseconds. */
+function isToldOf(
+  { conditions, context }: AlertDraft,
+  { id, since: beganAt }: AlertService,
+  channel: number,
+  since: number,
+): boolean {
+  const telling = conditions.get(`status-${id}`)?.tellings[channel];
+  if (telling !== undefined && telling.weight > 0) return true;
+  // Of an outage before the rule or the channel was made, nobody is told.
+  return (
+    (beganAt ?? 0) + MAX_EVENT_DELAY_MS > since &&
+    context.rulesOf(id).some((rule) => rule.channels.includes(channel) && asksFor(rule, WORDS_OF_DOWN))
   );
 }
 

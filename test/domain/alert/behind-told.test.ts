@@ -1,0 +1,38 @@
+/** What is behind another service is told where nothing else is. */
+import t from 'tap';
+import { AlertWorld, HOUR, MINUTE, NOON, ruleOf, SECOND, serviceOf } from './alert-world.ts';
+
+/** Service 1 and what depends on it, 2. */
+function worldOf(rules = [ruleOf()]): AlertWorld {
+  const world = new AlertWorld(rules, 0);
+  world.services.set(1, serviceOf(1, { since: NOON - HOUR, checkedAt: NOON }));
+  world.services.set(2, serviceOf(2, { since: NOON - HOUR, checkedAt: NOON, ancestors: [1] }));
+  return world;
+}
+
+/** It goes down at once. */
+function fail(world: AlertWorld, afterMs: number, id: number): void {
+  const service = world.services.get(id) ?? serviceOf(id);
+  world.services.set(id, { ...service, status: 'down', since: NOON + afterMs, checkedAt: NOON + afterMs });
+  world.down(afterMs, id);
+}
+
+const linesUntil = (world: AlertWorld, afterMs: number) => {
+  world.pass(afterMs);
+  return world.lines().map(([, , type, words]) => `${type}: ${words}`);
+};
+
+t.test('it tells what is behind a service whose outage began before anybody was told of it', async (t) => {
+  const world = worldOf();
+  world.services.set(1, serviceOf(1, { status: 'down', since: NOON - HOUR, checkedAt: NOON }));
+  fail(world, SECOND, 2);
+  t.strictSame(linesUntil(world, MINUTE), ['alert: down s2']);
+});
+
+t.test('it tells services that depend on each other by mistake', async (t) => {
+  const world = worldOf();
+  world.services.set(1, serviceOf(1, { since: NOON - HOUR, checkedAt: NOON, ancestors: [2] }));
+  fail(world, SECOND, 1);
+  fail(world, SECOND, 2);
+  t.strictSame(linesUntil(world, 5 * MINUTE), ['alert: down s1, down s2']);
+});
