@@ -59,8 +59,9 @@ export function forgetReach(draft: AlertDraft, serviceId: number): void {
   if (draft.reaches.get(serviceId)?.phase === 'over') draft.reaches.delete(serviceId);
 }
 
-/** Brings all services that are down up to `now`, epoch milliseconds, with what is known of the others. */
+/** Brings all services that are down up to `now`, epoch milliseconds, with what is known of the others, and holds or lets out what follows. */
 export function followReaches(draft: AlertDraft, now: number): void {
+  const free = new Set<number>();
   for (const [serviceId, reach] of draft.reaches) {
     const service = draft.context.service(serviceId);
     if (reach.phase === 'over') {
@@ -69,11 +70,14 @@ export function followReaches(draft: AlertDraft, now: number): void {
     }
     if (service === null || service.isPaused || service.ancestors.length === 0) {
       draft.reaches.delete(serviceId);
+      free.add(serviceId);
       continue;
     }
     const next = nextReach(draft, service, reach, now);
     if (next !== reach) setReach(draft, serviceId, next);
   }
+  const concerned = new Set([...draft.reaches.keys(), ...free]);
+  if (concerned.size > 0) followHolds(draft, now, concerned);
 }
 
 /** When it has to be looked at again, epoch milliseconds; infinite: nothing is waited for. */

@@ -78,7 +78,6 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
   }
   time = Math.max(time, input.now);
   followReaches(draft, time);
-  if (draft.reaches.size > 0) followHolds(draft, time, draft.reaches);
   for (const { thread, by, at } of input.acknowledgements) acknowledge(draft, thread, by, at);
   advance(draft, time);
   if (lookAt !== null && lookAt <= time) {

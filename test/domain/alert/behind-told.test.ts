@@ -36,3 +36,13 @@ t.test('it tells services that depend on each other by mistake', async (t) => {
   fail(world, SECOND, 2);
   t.strictSame(linesUntil(world, 5 * MINUTE), ['alert: down s1, down s2']);
 });
+
+t.test('it tells within seconds what depends on nothing any more', async (t) => {
+  const world = worldOf();
+  fail(world, SECOND, 1);
+  fail(world, 2 * SECOND, 2);
+  t.strictSame(linesUntil(world, 2 * MINUTE), ['alert: down s1']);
+  const child = world.services.get(2) ?? serviceOf(2);
+  world.services.set(2, { ...child, ancestors: [] });
+  t.strictSame(linesUntil(world, 4 * MINUTE), ['alert: down s2']);
+});
