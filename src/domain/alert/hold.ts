@@ -67,7 +67,9 @@ export function followHolds(draft: AlertDraft, now: number, services?: Pick<Set<
 export function forgetHeld(draft: AlertDraft, serviceId: number): void {
   for (const kind of ['status', 'scope'] as const)
     changeCondition(draft, `${kind}-${serviceId}`, (_, telling) =>
-      telling.thread === null ? { ...telling, wants: [] } : telling,
+      telling.thread === null
+        ? { ...telling, wants: telling.wants.filter(({ dueAt }) => dueAt !== null) }
+        : telling,
     );
 }
 

@@ -46,3 +46,26 @@ t.test('it tells within seconds what depends on nothing any more', async (t) => 
   world.services.set(2, { ...child, ancestors: [] });
   t.strictSame(linesUntil(world, 4 * MINUTE), ['alert: down s2']);
 });
+
+t.test(
+  'it keeps what waits for another message, where the channel is told of nothing in front',
+  async (t) => {
+    const of = { own: false, services: [2, 3], categories: [], publicCategories: [], pages: [] };
+    const world = worldOf([ruleOf(), ruleOf({ id: 2, of, channels: [2] })]);
+    world.services.set(3, serviceOf(3));
+    fail(world, SECOND, 1);
+    fail(world, 2 * SECOND, 3);
+    fail(world, 5 * SECOND, 2);
+    const child = world.services.get(2) ?? serviceOf(2);
+    world.services.set(2, { ...child, status: 'up', since: NOON + 10 * SECOND });
+    world.up(10 * SECOND, 2);
+    world.pass(MINUTE);
+    t.strictSame(
+      world
+        .lines()
+        .filter(([, channel]) => channel === 2)
+        .map(([, , type, words]) => `${type}: ${words}`),
+      ['recovery: up s2', 'alert: down s3'],
+    );
+  },
+);
