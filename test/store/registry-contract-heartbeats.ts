@@ -345,6 +345,13 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     t.strictSame(await failing(), []);
     await registry.changeService('c-com', { publicDependencies: true });
     t.same((await failing()).length, 1);
+    for (const visibility of ['unlisted', 'private'] as const) {
+      await registry.changeService('c-com', { visibility });
+      t.strictSame(await failing(), [], `a list for everyone has nothing of a service that is ${visibility}`);
+      t.equal(await registry.countFailingDependencies(), 0);
+    }
+    await registry.changeService('c-com', { visibility: 'public' });
+    t.same((await failing()).length, 1);
     await registry.changeService('c-com', { paused: true });
     t.strictSame(await failing(), [], 'a paused service says nothing now');
     t.equal(await registry.countFailingDependencies(), 0);

@@ -309,7 +309,7 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
 };
 
 /**
- * Dependencies that are reported as failing by verified services that are not paused or silent and that publish their
+ * Dependencies that are reported as failing by public, verified services that are not paused or silent and that publish their
  * dependencies.
  */
 function failingPublicly(kysely: RegistryStore['kysely']) {
@@ -321,6 +321,7 @@ function failingPublicly(kysely: RegistryStore['kysely']) {
     .where('services.paused', '=', 0)
     .where('services.verified', '=', 1)
     .where('services.public_dependencies', '=', 1)
+    .where('services.visibility', 'is', null)
     .where(sql`json_extract(services.check_definition, '$.kind')`, '=', 'heartbeat')
     .where(sql`coalesce(json_extract(current.latest, '$.source'), '')`, '<>', 'silence');
 }
