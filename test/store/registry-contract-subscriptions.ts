@@ -192,6 +192,23 @@ export async function subscriptionContract(
     t.notMatch(JSON.stringify(about), 'WIN');
   });
 
+  t.test('a subscription to a service that turned private says nothing of it, and ends', async (t) => {
+    const registry = await open(t);
+    const { id: account } = await registry.ensureAccount('ada', NOON);
+    const { id, slug } = await registry.addService(owned('o.org', account));
+    const topic = `service:${id}` as const;
+    const secret = await subscribe(registry, topic, 'a@b.example');
+    await registry.requestSubscription({ topic, address: 'c@b.example', language: 'en', now: NOON });
+    const [waiting] = await registry.dueLetters(NOON, ALL);
+    await registry.changeService(slug, { visibility: 'private', name: 'Hushed' });
+    t.same(await registry.dueLetters(NOON, ALL), [], 'the letter that asks is not sent');
+    t.equal(await registry.findSubscription(secret), null);
+    t.equal(await registry.confirmSubscription(waiting?.secret ?? '', NOON), null);
+    await registry.requestSubscription({ topic, address: 'd@b.example', language: 'en', now: NOON });
+    await registry.tidySubscriptions(NOON, NOON);
+    t.same(await registry.countSubscriptions([topic]), [0]);
+  });
+
   t.test('it writes one letter of a change for each address, in parts, and in order', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a', { category: 'ai' }), entry('b', { category: 'cloud' })]);

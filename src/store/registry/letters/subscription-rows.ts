@@ -196,7 +196,7 @@ export async function removeAllSubscriptions({ kysely, queries }: RegistryStore)
   return await queries.run(kysely.deleteFrom('subscriptions'));
 }
 
-/** The name of what a topic is about; null: it is gone, or this version does not know it. */
+/** The name of what a topic is about; null: it is gone or private, or this version does not know it. */
 export async function nameTopic(
   { kysely, queries }: RegistryStore,
   topic: string,
@@ -213,7 +213,8 @@ export async function nameTopic(
         .selectFrom('services')
         .select(['name', 'slug', 'account_id'])
         .where('id', '=', parts.id)
-        .where('removed', '=', 0),
+        .where('removed', '=', 0)
+        .where(({ eb, or }) => or([eb('visibility', 'is', null), eb('visibility', '<>', 'private')])),
     );
     if (service === undefined) return null;
     const { name, slug, account_id: owner } = service;
@@ -232,7 +233,7 @@ export async function nameTopic(
 
 const LIVE_SERVICE: Batch<unknown> = {
   types: ['bigint'],
-  sql: 'SELECT 1 AS found FROM services WHERE id = ? AND removed = 0',
+  sql: "SELECT 1 AS found FROM services WHERE id = ? AND removed = 0 AND coalesce(visibility, '') <> 'private'",
 };
 const LIVE_PAGE: Batch<unknown> = {
   types: ['bigint'],
