@@ -40,7 +40,8 @@ interface Shown {
 export function startChannelPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
   const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
-  const ruleContext = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
+  const { bySlug, byId } = directory.whole;
+  const ruleContext = { registry, now, findService: bySlug, findServiceById: byId };
   const kindOf = (text: string | null | undefined) => offeredKinds(kinds).find((one) => one === text) ?? null;
 
   const page = (

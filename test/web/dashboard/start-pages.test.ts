@@ -1,5 +1,6 @@
 import t from 'tap';
 import { failureOf } from '../../../src/domain/failure.ts';
+import { owned } from '../../store/registry-fixtures.ts';
 import { goodAttempt } from '../../support/attempts.ts';
 import { dashboard } from '../dashboard-world.ts';
 
@@ -117,4 +118,22 @@ t.test('a channel is added, hears of everything, and is tested', async (t) => {
   };
   await post(`${START}/notify/gotify`, ada, other);
   t.match(await registry.rulesOf(ada.id), [{ channels: { length: 2 } }]);
+});
+
+t.test('a rule about a private service is still about it when a second channel is added', async (t) => {
+  const { ada, post, registry, directory } = await dashboard(t);
+  const hidden = await registry.addService(owned('nas.example.org', ada.id, { visibility: 'private' }));
+  directory.apply({ seq: 1, serviceId: hidden.id, slug: hidden.slug, service: hidden });
+  const add = (name: string) =>
+    post(`${START}/notify/gotify`, ada, {
+      ...{ name, language: 'en', 'settings.server': 'https://hooks.example.com/a' },
+      'settings.token': 'x',
+    });
+  await add('First');
+  const [rule] = await registry.rulesOf(ada.id);
+  if (rule === undefined) throw new Error('there is no rule');
+  const of = { own: false, services: [hidden.id], pages: [], categories: [], publicCategories: [] };
+  await registry.changeRule(ada.id, rule.id, { ...rule, of }, [rule.revision]);
+  await add('Second');
+  t.match(await registry.rulesOf(ada.id), [{ of: { services: [hidden.id] }, channels: { length: 2 } }]);
 });
