@@ -36,7 +36,7 @@ t.test('it serves from what the image holds, and answers its health check', asyn
   child.stderr.on('data', (chunk) => (said += chunk));
   const ended = once(child, 'exit');
   const ready = async (): Promise<boolean> => {
-    for (let tries = 0; tries < 450 && child.exitCode === null; tries++) {
+    for (let tries = 0; tries < 2_400 && child.exitCode === null; tries++) {
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
       if (answer?.status === 200) return true;
       await setTimeout(100);

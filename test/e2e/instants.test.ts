@@ -100,7 +100,10 @@ async function checkedSince(program: RunningProgram, at: number): Promise<number
 async function faultsOf(program: RunningProgram): Promise<string[]> {
   const faults: string[] = [];
   const look = async (path: string, isGood: (body: Buffer, text: string) => boolean) => {
-    const { status, body } = await program.get(path, { accept: 'text/html' });
+    let { status, body } = await program.get(path, { accept: 'text/html' });
+    // All are asked for at once, and a busy machine draws the last pictures too late for their first reader.
+    for (let tries = 0; status === 503 && tries < 10; tries++)
+      ({ status, body } = await program.get(path, { accept: 'text/html' }));
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     const text = bytes.toString();
     if (status !== 200 || !isGood(bytes, text)) faults.push(`${path}: ${status} ${text.slice(0, 300)}`);
