@@ -155,7 +155,8 @@ async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Pro
 /** Listens on a port, 0 for any free one, until `letGo`. */
 async function holdPort(wanted: number) {
   const port = wanted === 0 ? await freePort() : wanted;
-  const server = createServer();
+  // A connection that stays open would keep the port for ever.
+  const server = createServer((socket) => void socket.destroy());
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const letGo = async () => {
     if (server.listening) await new Promise((resolve) => server.close(resolve));

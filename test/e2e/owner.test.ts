@@ -354,7 +354,11 @@ t.test('it plants no session and follows no address of others', async (t) => {
   ]) {
     const split = await fetch(`${siteUrl}/${path}`, { redirect: 'manual' });
     t.ok([303, 404].includes(split.status), path);
-    t.notMatch(JSON.stringify([...split.headers]), /evil/, 'no header is split');
+    const { location, 'set-cookie': cookie = '', ...others } = Object.fromEntries(split.headers);
+    t.notMatch(location ?? '', /evil/, path);
+    // The place to return to is kept encoded, within the value of its cookie.
+    t.match(cookie, /^(?:upbeat-return-\d+=[\w%.-]+; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax)?$/, path);
+    t.notMatch(JSON.stringify(others), /evil/, 'no header is split');
   }
   const answer = await fetch(`${siteUrl}/sign-in/acme`, { redirect: 'manual' });
   t.match(
