@@ -1,6 +1,6 @@
 /** A decision in the making: copies of the maps of a state, and the messages so far. Conditions in it are replaced, not changed. */
 import type { AlertContext, AlertService } from './alert-context.ts';
-import type { AlertState, Condition, Lane, NamedService, Reach, Thread } from './alert-state.ts';
+import type { AlertState, Condition, Lane, NamedService, Reach, Telling, Thread } from './alert-state.ts';
 import { asksFor } from './match.ts';
 import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
@@ -100,24 +100,55 @@ export function isBehind(
     const service = context.service(one);
     // Of two that depend on each other by mistake, none may wait for the other.
     if (service === null || isReached(service) !== false || service.ancestors.includes(id)) return false;
-    return isToldOf(draft, service, channel, reach.since);
+    return isToldOf(draft, service, channel, { id, since: reach.since });
   });
 }
 
-/** Whether a channel was or will be told that a service is down; one behind it is so since `since`, epoch milliseconds. */
+/**
+ * Whether a channel was or will be told that a service is down. `behind`: one behind it, and since when that is so, epoch milliseconds.
+ * What may be told at night waits for nothing that may not.
+ */
 function isToldOf(
-  { conditions, context }: AlertDraft,
-  { id, since: beganAt }: AlertService,
+  draft: AlertDraft,
+  { id, since: beganAt, isProbed }: AlertService,
   channel: number,
-  since: number,
+  behind: { readonly id: number; readonly since: number },
 ): boolean {
-  const telling = conditions.get(`status-${id}`)?.tellings[channel];
-  if (telling !== undefined && telling.weight > 0) return true;
+  const rulesOn = (one: number) =>
+    draft.context.rulesOf(one).filter((rule) => rule.channels.includes(channel));
+  const words: readonly AlertEventName[] = isProbed ? ['down', 'incident'] : WORDS_OF_DOWN;
+  const asking = rulesOn(id).filter((rule) => asksFor(rule, words));
+  const tellings = tellingsOf(draft, id, channel, asking);
   // Of an outage before the rule or the channel was made, nobody is told.
-  return (
-    (beganAt ?? 0) + MAX_EVENT_DELAY_MS > since &&
-    context.rulesOf(id).some((rule) => rule.channels.includes(channel) && asksFor(rule, WORDS_OF_DOWN))
-  );
+  const isComing = asking.length > 0 && (beganAt ?? 0) + MAX_EVENT_DELAY_MS > behind.since;
+  if (tellings.length === 0 && !isComing) return false;
+  const passes = ({ quiet }: AlertRule) => quiet === null || quiet.except.includes('down');
+  const isQuiet =
+    tellings.length === 0
+      ? !asking.some(passes)
+      : tellings.every(({ thread, flapping, wants }) =>
+          thread === null && flapping === 'no'
+            ? wants.every(({ held, dueAt }) => held && dueAt !== null)
+            : false,
+        );
+  return !isQuiet || !rulesOn(behind.id).some((rule) => asksFor(rule, WORDS_OF_DOWN) && passes(rule));
+}
+
+/** What a channel is told of an outage: of the status, or where no rule asks for that, of incidents of our own checks. */
+function tellingsOf(
+  { conditions }: AlertDraft,
+  id: number,
+  channel: number,
+  rules: readonly AlertRule[],
+): readonly Telling[] {
+  const status = conditions.get(`status-${id}`)?.tellings[channel];
+  if (status !== undefined && status.weight > 1) return [status];
+  if (!rules.some((rule) => asksFor(rule, ['incident']))) return [];
+  return [...conditions.values()].flatMap(({ kind, service, last, tellings }) => {
+    const telling = tellings[channel];
+    const isOwn = kind === 'incident' && last.type === 'incident' && last.incident.source === 'own';
+    return isOwn && service.id === id && telling !== undefined && telling.weight > 0 ? [telling] : [];
+  });
 }
 
 /** Whether what depends on a service can be reached as far as that goes; null: it is not known. */

@@ -69,3 +69,29 @@ t.test(
     );
   },
 );
+
+const only = (id: number) => ({
+  own: false,
+  services: [id],
+  categories: [],
+  publicCategories: [],
+  pages: [],
+});
+
+t.test('it tells at night what may be told, where what is in front of it may not', async (t) => {
+  const quiet = { from: 0, to: 1_439, timeZone: 'UTC', except: [] };
+  const world = worldOf([ruleOf({ of: only(1), quiet }), ruleOf({ id: 2, of: only(2) })]);
+  fail(world, SECOND, 1);
+  fail(world, 5 * SECOND, 2);
+  t.strictSame(linesUntil(world, 2 * MINUTE), ['alert: down s2']);
+});
+
+t.test('it tells what is behind a service of which no rule tells that it is down', async (t) => {
+  const world = worldOf([
+    ruleOf({ of: only(1), events: ['heartbeat_missed'] }),
+    ruleOf({ id: 2, of: only(2) }),
+  ]);
+  fail(world, SECOND, 1);
+  fail(world, 5 * SECOND, 2);
+  t.strictSame(linesUntil(world, 2 * MINUTE), ['alert: down s2']);
+});
