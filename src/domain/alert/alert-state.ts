@@ -122,6 +122,8 @@ export interface Reach {
   readonly since: number;
   /** IDs of what it depended on when it went down, whose events are followed. */
   readonly ancestors: readonly number[];
+  /** When one of those recovered first while the service was down, epoch milliseconds; absent: none has. */
+  readonly settlesSince?: number;
 }
 
 /** What was said in a channel belongs to a thread. */

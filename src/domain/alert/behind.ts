@@ -17,6 +17,9 @@ const SETTLE_MS = 120_000;
 /** Maximum time beyond {@link SETTLE_MS} for which its next check is waited for, milliseconds. */
 const MAX_SETTLING_MS = 480_000;
 
+/** What still fails so long after what it depends on recovered first is told even if that never stays up for {@link SETTLE_MS}. */
+const MAX_FLAPPING_MS = 1_800_000;
+
 /** How often what is waited for is looked at, milliseconds. */
 const LOOK_MS: Readonly<Record<Reach['phase'], number>> = {
   asking: 1_000,
@@ -107,12 +110,18 @@ function ask(draft: AlertDraft, ancestors: readonly AlertService[], reach: Omit<
 
 function nextReach(draft: AlertDraft, service: AlertService, reach: Reach, now: number): Reach {
   const ancestors = ancestorsOf(draft, service.id);
-  const { phase, since } = reach;
+  const { phase, since, settlesSince = Number.POSITIVE_INFINITY } = reach;
+  // Where the cause flaps, a check that fails while that is up says enough after a while.
+  if (settlesSince + MAX_FLAPPING_MS <= now) {
+    if (phase === 'open') return reach;
+    if (phase === 'settling' && (service.checkedAt ?? 0) > since)
+      return { ...reach, phase: 'open', since: now };
+  }
   if (ancestors.some(isDown)) return phase === 'behind' ? reach : { ...reach, phase: 'behind', since: now };
   switch (phase) {
     case 'behind':
       draft.asks.add(service.id);
-      return { ...reach, phase: 'settling', since: now };
+      return { ...reach, phase: 'settling', since: now, settlesSince: reach.settlesSince ?? now };
     case 'asking':
       return ancestors.every((one) => !isAsked(one) || (one.checkedAt ?? 0) >= since)
         ? { ...reach, phase: 'open', since: now }

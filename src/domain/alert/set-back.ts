@@ -17,7 +17,12 @@ export function setBack(draft: AlertDraft, now: number, byMs: number): void {
     );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
-  for (const [id, reach] of draft.reaches) draft.reaches.set(id, { ...reach, since: reach.since - byMs });
+  for (const [id, { settlesSince, ...reach }] of draft.reaches)
+    draft.reaches.set(id, {
+      ...reach,
+      since: reach.since - byMs,
+      ...(settlesSince === undefined ? {} : { settlesSince: settlesSince - byMs }),
+    });
   for (const lane of Object.keys(draft.lanes) as (keyof typeof draft.lanes)[])
     draft.lanes[lane] = (draft.lanes[lane] ?? now) - byMs;
   for (const [id, thread] of draft.threads) {

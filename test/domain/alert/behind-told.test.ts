@@ -17,6 +17,22 @@ function fail(world: AlertWorld, afterMs: number, id: number): void {
   world.down(afterMs, id);
 }
 
+/** A minute later each, it goes up and down. */
+function flap(world: AlertWorld, minutes: number, id: number): void {
+  for (let minute = 1; minute < minutes; minute += 1) {
+    const at = minute * MINUTE;
+    if (minute % 2 === 0) fail(world, at, id);
+    else {
+      const service = world.services.get(id) ?? serviceOf(id);
+      world.services.set(id, { ...service, status: 'up', since: NOON + at, checkedAt: NOON + at });
+      world.up(at, id);
+    }
+    world.pass(at + 2 * SECOND);
+    const child = world.services.get(2) ?? serviceOf(2);
+    world.services.set(2, { ...child, checkedAt: NOON + at + 3 * SECOND });
+  }
+}
+
 const linesUntil = (world: AlertWorld, afterMs: number) => {
   world.pass(afterMs);
   return world.lines().map(([, , type, words]) => `${type}: ${words}`);
@@ -94,4 +110,13 @@ t.test('it tells what is behind a service of which no rule tells that it is down
   fail(world, SECOND, 1);
   fail(world, 5 * SECOND, 2);
   t.strictSame(linesUntil(world, 2 * MINUTE), ['alert: down s2']);
+});
+
+t.test('it tells what stays down behind a service that flaps', async (t) => {
+  const world = worldOf();
+  fail(world, SECOND, 1);
+  fail(world, 5 * SECOND, 2);
+  flap(world, 50, 1);
+  const told = linesUntil(world, 51 * MINUTE).filter((line) => line.includes('down s2'));
+  t.strictSame(told, ['alert: down s2']);
 });
