@@ -60,7 +60,7 @@ export function honestyRoute(readHonesty: ReadHonesty): Route {
     tag: 'Incidents',
     summary: 'Compare how long vendors take to report outages',
     description:
-      'Over the services of the catalogue whose status page is read. An outage counts if at least two checks in a row by schedule have failed; maintenance does not. Outages of one vendor at the same time are one. An outage is acknowledged by an entry that the vendor published between an hour before it and an hour after its end; before that hour has passed, only acknowledged ones count. Figures are at most ten minutes old.',
+      'Over the services of the catalogue whose status page is read. An outage counts if at least two checks in a row by schedule have failed; maintenance does not. Outages of one vendor that begin within an hour of each other are one while the first lasts. An outage is acknowledged by an entry that the vendor published between an hour before it and an hour after its end; before that hour has passed, only acknowledged ones count. Figures are at most ten minutes old.',
     query: QUERY,
     answer: HonestySchema,
     async handle(request) {

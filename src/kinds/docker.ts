@@ -61,6 +61,13 @@ async function judge(run: Run, container: string, answer: SocketAnswer) {
   const { statusCode, timing, fault } = answer;
   const found = { answered: statusCode !== 0, statusCode, timing, fault, lostMs: run.deadline.lostMs };
   if (fault !== null) return attemptOf(run, 'docker', { ...found, failure: null });
+  // A proxy before the socket that does not let us ask says nothing of the container.
+  if (statusCode === 401 || statusCode === 403)
+    return attemptOf(run, 'docker', {
+      ...found,
+      fault: ownFault({ code: 'status', statusCode }),
+      failure: null,
+    });
   const body = await readBody(answer, MAX_ANSWER_BYTES);
   const text = body.kind === 'text' && body.whole ? body.text : null;
   return attemptOf(run, 'docker', { ...found, failure: failureIn(statusCode, container, text) });

@@ -61,6 +61,7 @@ t.test('the commands of the documentation do what it says', async (t) => {
     ['GET /api/v1/status/github', 200],
     ['POST /api/v1/services', 201],
     ['POST /api/v1/services/shop-example-com/verify', 409],
+    ['POST /api/v1/services', 201],
     ['PATCH /api/v1/services/shop-example-com', 200],
     ['DELETE /api/v1/services/shop-example-com', 204],
     ['POST /api/v1/keys', 201],

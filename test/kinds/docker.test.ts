@@ -121,6 +121,11 @@ t.test('an engine that does not answer, answers otherwise or without end is down
       { failure: { class: 'protocol' } },
     ],
     [
+      'a proxy that forbids it',
+      (socket) => void socket.end('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n'),
+      { suspect: 'own_fault' },
+    ],
+    [
       'an error',
       (socket) => void socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'),
       { failure: { class: 'status' } },

@@ -141,7 +141,10 @@ t.test('it says since when and why a service is down, and when our own connectio
   t.teardown(api.close);
   api.state.prober = { online: false, offlineSince: NOW - 120_000, reason: 'no control target answers' };
   const { text } = await api.get('/status/github-com');
-  t.match(text, /has been down since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time> \(.*1 min.*\): refused/);
+  t.match(
+    text,
+    /has been down since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time> \(.*1 min.*\): it refuses connections/,
+  );
   t.match(
     text,
     /Our own connection has been down<\/strong> since <time[^>]*>20 Nov 2026, 09:58 UTC<\/time>: the prober is offline/,

@@ -61,7 +61,7 @@ export function vendorOutages<S>(past: readonly ServicePast<S>[], now: number): 
   const joined: VendorOutage<S>[] = [];
   for (const { intervalMs: _, ...outage } of found) {
     const last = joined.at(-1);
-    if (last === undefined || (last.endedAt !== null && last.endedAt < outage.startedAt)) joined.push(outage);
+    if (last === undefined || !isSameOutage(last, outage)) joined.push(outage);
     else joined[joined.length - 1] = { ...last, ...joinEnds(last, outage) };
   }
   return joined
@@ -107,6 +107,12 @@ export function rankVendors<V extends HonestyFigures>(
     }),
     ...others.map((vendor) => ({ ...vendor, rank: null })),
   ];
+}
+
+/** Whether what began later is part of an outage: it began within an hour of it, and before its end. */
+function isSameOutage<S>(outage: VendorOutage<S>, later: VendorOutage<S>): boolean {
+  const isBefore = outage.endedAt === null || later.startedAt <= outage.endedAt;
+  return isBefore && later.startedAt <= outage.startedAt + MAX_DISTANCE_MS;
 }
 
 function compareFigures(a: HonestyFigures, b: HonestyFigures): number {

@@ -36,7 +36,7 @@ export const englishHonesty = {
   rules: (minimum: number) => [
     'Services of the public list whose status page is read. Vendors whose page cannot be read at the moment are left out.',
     'An outage counts if at least two checks in a row by schedule have failed. Maintenance does not count.',
-    "Outages of a vendor's services at the same time are one outage.",
+    "Outages of a vendor's services that begin within an hour of each other are one outage while the first lasts.",
     'An outage is reported if the vendor published an entry between an hour before it and an hour after its end.',
     'An outage without an entry counts as never reported an hour after its end. Until then it does not count.',
     '“Half within” includes outages that were never reported. Where fewer than half were reported, it is “mostly never”.',

@@ -32,7 +32,7 @@ export const germanHonesty: typeof englishHonesty = {
   rules: (minimum) => [
     'Dienste der öffentlichen Liste, deren Statusseite gelesen wird. Anbieter, deren Seite gerade nicht lesbar ist, fehlen.',
     'Ein Ausfall zählt, wenn mindestens zwei planmäßige Prüfungen in Folge fehlgeschlagen sind. Wartung zählt nicht.',
-    'Gleichzeitige Ausfälle von Diensten eines Anbieters sind ein Ausfall.',
+    'Ausfälle von Diensten eines Anbieters, die binnen einer Stunde beginnen, sind ein Ausfall, solange der erste andauert.',
     'Gemeldet ist ein Ausfall, wenn der Anbieter von einer Stunde davor bis eine Stunde nach seinem Ende einen Eintrag veröffentlicht hat.',
     'Ein Ausfall ohne Eintrag zählt eine Stunde nach seinem Ende als nie gemeldet. Bis dahin zählt er nicht.',
     '„Hälfte binnen“ schließt nie gemeldete Ausfälle ein. Wo weniger als die Hälfte gemeldet wurde, steht „meist nie“.',

@@ -93,6 +93,18 @@ t.test('outages of one vendor at the same time are one, reported by its first en
   ]);
 });
 
+t.test('an outage that lasts takes in what began with it, and no more', async (t) => {
+  const others = [1, 2, 3].map((day) => outage(`later-${day}`, day * 24 * HOUR, (day * 24 + 1) * HOUR));
+  const found = vendorOutages(
+    [past('a', outage('open', 0, null), entry('v', HOUR)), past('b', ...others)],
+    NOW,
+  );
+  t.same(
+    found.map(({ incidentId }) => incidentId),
+    ['later-3', 'later-2', 'later-1', 'open'],
+  );
+});
+
 t.test('figures take an outage that was never reported for the longest', async (t) => {
   const of = (...lags: readonly (number | null)[]) => honestyFigures(lags.map((lagMs) => ({ lagMs })));
   t.same(of(), { outages: 0, acknowledged: 0, medianMs: null, worstMs: null });
