@@ -295,3 +295,15 @@ t.test('it takes the best coding that the client knows', async (t) => {
   ];
   for (const [header, coding] of table) t.equal(chooseCoding(header), coding, header ?? 'none');
 });
+
+t.test('without public services it leads to those of the reader', async (t) => {
+  const mine = service(1, 'nas', { origin: 'owner', accountId: 1, visibility: 'private' });
+  const world = await startApi({ services: [mine] });
+  t.teardown(world.close);
+  const { text } = await world.get('/', { accept: 'text/html' });
+  t.match(text, /There are no public services here\. <a href="\/dashboard">Your services<\/a>/);
+  t.notMatch(text, 'NAS');
+  const other = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(other.close);
+  t.notMatch((await other.get('/', { accept: 'text/html' })).text, 'There are no public services');
+});

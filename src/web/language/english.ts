@@ -92,6 +92,8 @@ export const english = {
     searchHint: 'press / to search',
     searchKeys: 'Arrow keys choose, Enter opens.',
     allCategories: 'All categories',
+    noPublic: 'There are no public services here.',
+    yourServices: 'Your services',
     categoryLabel: 'Category',
     search: 'Search',
     results: (count: number, shown: string) =>

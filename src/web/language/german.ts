@@ -98,6 +98,8 @@ export const german: Texts = {
     searchHint: '/ drücken zum Suchen',
     searchKeys: 'Pfeiltasten wählen aus, die Eingabetaste öffnet.',
     allCategories: 'Alle Kategorien',
+    noPublic: 'Hier sind keine Dienste öffentlich.',
+    yourServices: 'Ihre Dienste',
     categoryLabel: 'Kategorie',
     search: 'Suchen',
     results: (count, shown) =>
