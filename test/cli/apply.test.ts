@@ -121,7 +121,7 @@ t.test('it applies what services depend on in any order, and refuses circles', a
     status: 1,
     stderr: /router-example-org → nas-example-org → switch-example-org → router-example-org/,
   });
-  t.match(await apply('-f', write([], 'nobody')), { status: 1, stderr: /services\[0\].*: nobody/ });
+  t.match(await apply('-f', write([], 'nobody')), { status: 1, stderr: /services\[0\].*nobody is neither/ });
   t.strictSame(await parents(), stored);
 });
 
