@@ -546,7 +546,7 @@ t.test('it sets what a service depends on, which exports and imports keep in any
   });
   t.match(await set('router', 'nobody'), {
     status: 1,
-    stderr: /neither the public services nor yours: nobody/,
+    stderr: /nobody is neither/,
   });
   const csv = write('list.csv', (await run('services', 'export')).stdout);
   const before = (await run('export', '--account', 'ada')).stdout;
