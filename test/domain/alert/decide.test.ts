@@ -1114,7 +1114,7 @@ t.test('10,000 services that fail at once cost little', async (t) => {
   world.decide(NOON + 10_000, events);
   world.pass(MINUTE);
   const { user } = process.cpuUsage(start);
-  t.ok(user < 10_000_000, `${user / 1000} ms`);
+  t.ok(user < 60_000_000, `${user / 1000} ms`);
   t.same(
     world.sent.map(({ channel, message }) => [channel, message.total, message.items.length]),
     [
