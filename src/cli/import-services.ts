@@ -166,7 +166,7 @@ class Import {
     };
   }
 
-  /** The services that are to be registered; those that are there already get their slugs. */
+  /** The services to register; existing ones get their slugs. */
   async #sort(accountId: number): Promise<ListedService[]> {
     const owned = (await this.#registry.loadServices()).flatMap(({ service }) =>
       service.origin === 'owner' ? [service] : [],

@@ -31,7 +31,7 @@ export function furtherSlug({ domain, name, check }: Pick<Service, 'domain' | 'n
 }
 
 /** A text in the letters and digits of slugs; empty: it has none of them. */
-function slugWord(text: string): string {
+export function slugWord(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -14,7 +14,8 @@ import { sendRequest } from '../outbound/send-request.ts';
 import { attemptOf, defineKind, invalidAddress, PortSetting, type Run } from './check-kind.ts';
 import { contentFailure, notProtocol } from './talk.ts';
 
-const DEFAULT_SOCKET = '/var/run/docker.sock';
+/** The socket of Docker's Engine API. */
+export const DOCKER_SOCKET = '/var/run/docker.sock';
 /** Maximum size of an answer, bytes. That of a container with many labels, mounts and networks takes some tens of thousands. */
 const MAX_ANSWER_BYTES = 1_048_576;
 /** Maximum length of what a health check wrote. */
@@ -33,7 +34,7 @@ export const dockerCheck = defineKind({
       : [],
   prepare:
     (tools) =>
-    async (run, { container, socket = DEFAULT_SOCKET, port }) => {
+    async (run, { container, socket = DOCKER_SOCKET, port }) => {
       const { target } = run;
       if (target.origin === 'owner' && !isTrusted(target))
         return failed(run, ownFault({ code: 'account_untrusted' }));

@@ -9,11 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../../domain/durations.ts';
 import { printableLines } from '../../domain/printable-text.ts';
 import { messageOf } from '../../error.ts';
+import { DOCKER_SOCKET } from '../../kinds/docker.ts';
 import type { AccountChoice } from '../accounts.ts';
 import { apply } from '../apply/apply-command.ts';
 import { type CommonOptions, UsageError } from '../command.ts';
 import { formatJson, formatYaml, printNote } from '../output.ts';
-import { DOCKER_SOCKET, discoverDocker } from './docker.ts';
+import { discoverDocker } from './docker.ts';
 import type { FoundService } from './found-service.ts';
 import { discoverKubernetes } from './kubernetes.ts';
 import { discoverTraefik, TRAEFIK_API } from './traefik.ts';
@@ -48,11 +49,11 @@ export async function discover(source: DiscoverySource, options: DiscoverOptions
   for (const name of new Set(Object.values(OPTIONS).flat()))
     if (options[name] !== undefined && !OPTIONS[source].includes(name))
       throw new UsageError(`--${name} is not for ${source}`);
-  const told = new Set<string>();
+  const noted = new Set<string>();
   const find = async () =>
     await lookAt(source, options, (text) => {
-      if (!told.has(text)) printNote(text);
-      told.add(text);
+      if (!noted.has(text)) printNote(text);
+      noted.add(text);
     });
   if (!watch) {
     const services = withOwnSlugs(await find());

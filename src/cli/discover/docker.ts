@@ -1,4 +1,5 @@
 /** Services of the containers of Docker or Podman. */
+import { DOCKER_SOCKET } from '../../kinds/docker.ts';
 import { type FoundService, isEnabled, ownLabels, servicesOf } from './found-service.ts';
 import { getJson, objectsIn } from './get-json.ts';
 
@@ -10,9 +11,6 @@ export interface DockerChoice {
   /** Whether containers without labels are found too. */
   readonly all: boolean;
 }
-
-/** The socket that checks use without a setting. */
-export const DOCKER_SOCKET = '/var/run/docker.sock';
 
 /** Containers, running or not, in the order of their names. Those that have ended are found: their check says that they are down. */
 export async function discoverDocker(

@@ -2,6 +2,7 @@
  * A service that was discovered: what its place suggests, and what its labels say. A label `upbeat.<member>` is a member of a service in a
  * file of `apply`, such as `upbeat.name` or `upbeat.check.interval`; `upbeat.services.<name>.<member>` is one of several.
  */
+import { slugWord } from '../../domain/service-slug.ts';
 import { escapeVariables } from '../apply/variables.ts';
 
 /** A service as a file of `apply` has it. */
@@ -47,7 +48,7 @@ export function ownLabels(labels: unknown): ReadonlyMap<string, string> {
   );
 }
 
-/** Whether labels say that the thing is to be watched; null: they do not say. */
+/** Whether labels ask for checks of the thing; null: they say nothing of it. */
 export function isEnabled(labels: ReadonlyMap<string, string>): boolean | null {
   const word = labels.get('enable')?.toLowerCase();
   if (word === undefined) return labels.size > 0 ? true : null;
@@ -102,14 +103,14 @@ function serviceOf(
   const base = address?.check ?? suggestedFor(check.kind, suggested);
   const whole = { ...base, ...check, ...withSettings(base, settings) };
   const service: FoundService = {
-    slug: slugOf(name),
+    slug: slugWord(name) || 'service',
     domain: address?.domain ?? domain,
     name,
     ...rest,
     note: [...(typeof text === 'string' ? [text] : []), origin].join('\n'),
     ...(Object.keys(whole).length === 0 ? {} : { check: whole }),
   };
-  // What others wrote on their containers may not name variables of whoever applies it.
+  // A label of somebody else's container must not read variables of the process that applies it.
   return escapeVariables(service) as FoundService;
 }
 
@@ -141,16 +142,6 @@ export function checkOf(address: string): { readonly domain: string; readonly ch
       },
     },
   };
-}
-
-/** A name as a slug. */
-export function slugOf(name: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '');
-  return slug.slice(0, 60) || 'service';
 }
 
 function readMember(name: string, value: string): unknown {

@@ -276,7 +276,7 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
   const [domain, ...others] = (Array.isArray(row.domains) ? row.domains : []).flatMap(
     (one) => asText(one) ?? [],
   );
-  if (others.length > 0) lose(title, 'domains', 'a page has one domain of its own');
+  if (others.length > 0) lose(title, 'domains', 'a page has at most one domain');
   const logo = asText(row.logo);
   if (logo === null && !isEmpty(row.icon) && !/\/icon\.svg$/.test(String(row.icon)))
     lose(title, 'icon', 'the picture is not beside the file');

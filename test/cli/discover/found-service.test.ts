@@ -1,11 +1,5 @@
 import t from 'tap';
-import {
-  checkOf,
-  isEnabled,
-  ownLabels,
-  servicesOf,
-  slugOf,
-} from '../../../src/cli/discover/found-service.ts';
+import { checkOf, isEnabled, ownLabels, servicesOf } from '../../../src/cli/discover/found-service.ts';
 
 const VARIABLE = '$'.concat('{UPBEAT_SECRETS_KEY}');
 const WEB = {
@@ -131,13 +125,10 @@ t.test('it says whether a thing is to be watched', async (t) => {
     t.equal(of({ 'upbeat.enable': word, 'upbeat.name': 'x' }), false);
 });
 
-t.test('it reads addresses and makes slugs', async (t) => {
+t.test('it reads addresses', async (t) => {
   t.same(checkOf('https://[fd00::5]:8443/'), {
     domain: 'fd00::5',
     check: { kind: 'http', settings: { port: 8443 } },
   });
   t.equal(checkOf('unix:///run/x.sock'), null);
-  t.equal(slugOf('Größe_1/2'), 'gro-e-1-2');
-  t.equal(slugOf('…'), 'service');
-  t.equal(slugOf('x'.repeat(100)).length, 60);
 });
