@@ -3,6 +3,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MONITORING_KINDS, VISIBILITIES } from '../domain/service.ts';
 import { endByError } from './command.ts';
 
+/** Of the option of an account that is created at need. */
+export const OWNER = 'name of the owning account, which is created if it does not exist';
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
 
 /** The option that says how a service is monitored. */

@@ -19,15 +19,14 @@ import {
   addSearch,
   addSubjects,
   collect,
-  fileOption,
   filterOption,
   kindOption,
+  OWNER,
   orDefault,
   readId,
 } from './command-options.ts';
-import type { DiscoverOptions, DiscoverySource } from './discover/discover-command.ts';
+import { addContent } from './content-commands.ts';
 
-const OWNER = 'name of the owning account, which is created if it does not exist';
 const KNOWN_OWNER = 'name of the owning account; the first one of all is created';
 
 const KEY_STATES = ['valid', 'expired', 'revoked'];
@@ -120,64 +119,6 @@ function addAccounts(program: Command): void {
     .argument('<name>', 'display name of the person, or the name they sign in with')
     .option('--person <id>', 'number of the person, if several have this name', readId)
     .action(act(async () => (await import('./setup-links.ts')).printResetLink));
-}
-
-/** What an account owns, as files. */
-function addContent(program: Command): void {
-  addForAccount(
-    program,
-    'apply',
-    'give an account the services, status pages, channels, rules and maintenance that files list (docs/apply.md)',
-    OWNER,
-  )
-    .addOption(fileOption())
-    .option('--dry-run', 'change nothing; the exit status is 3 if something would change')
-    .option('--prune', 'remove what the account has but the files do not list')
-    .option('--server <url>', 'apply through the API of that server, to the account of the key in UPBEAT_KEY')
-    .action(act(async () => (await import('./apply/apply-command.ts')).apply));
-
-  addForAccount(
-    program,
-    'export',
-    'print the content of an account as a file that apply reads',
-    'name of the account',
-  ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
-}
-
-/** What runs on this machine or in a cluster, as a file of `apply`. */
-function addDiscovery(program: Command): void {
-  const discovery = program
-    .command('discover')
-    .description(
-      'print what Docker, Kubernetes or Traefik run as a file that apply reads (docs/discover.md)',
-    );
-  const addSource = (name: string, text: string) =>
-    addJson(discovery, name, text)
-      .option('--watch', 'apply it, and again with each change; what is gone is paused')
-      .option('--every <duration>', 'how often it looks with --watch; default: 30s')
-      .option('--account <name>', `with --watch: ${OWNER}`)
-      .option('--account-id <id>', 'number of that account instead of its name', readId)
-      .option(
-        '--server <url>',
-        'with --watch: apply through the API of that server, by the key in UPBEAT_KEY',
-      )
-      .action(
-        act(async () => {
-          const { discover } = await import('./discover/discover-command.ts');
-          return (options: DiscoverOptions) => discover(name as DiscoverySource, options);
-        }),
-      );
-  addSource('docker', 'containers of Docker or Podman')
-    .option('--socket <path>', 'socket of the Engine API; default: /var/run/docker.sock')
-    .option('--host <name>', 'host of containers without an address of their own; default: docker.internal')
-    .option('--all', 'containers without labels, too');
-  addSource('kubernetes', 'ingresses of a cluster')
-    .option('--api <url>', 'API of the cluster, such as that of "kubectl proxy"; default: that of the pod')
-    .option('--namespace <name>', 'only this namespace');
-  addSource('traefik', 'routers of Traefik').option(
-    '--api <url>',
-    'API of Traefik; default: http://localhost:8080',
-  );
 }
 
 function addServices(program: Command): void {
@@ -424,7 +365,6 @@ const GROUPS = [
   addKeys,
   addAccounts,
   addContent,
-  addDiscovery,
   addServices,
   addPages,
   addChannels,

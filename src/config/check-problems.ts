@@ -1,8 +1,8 @@
 /** What is wrong with the settings of checks, which each alone may have these values. Pure. */
 import ipaddr from 'ipaddr.js';
+import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/private-ranges.ts';
+import { metadataPurposeOf, readAddress } from '../domain/address/special-address.ts';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
-import { isPrivateRange, PRIVATE_RANGES } from '../domain/private-ranges.ts';
-import { metadataPurposeOf, readAddress } from '../domain/special-address.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 
 /** The settings that matter, of `checks` and of `limits`. */

@@ -1,11 +1,11 @@
 /** The formats of settings that are text: how each is parsed, and what the messages say is expected. */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/private-ranges.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import { isNodeName } from '../domain/node.ts';
 import { readPostgresAddress } from '../domain/postgres-address.ts';
-import { isPrivateRange, PRIVATE_RANGES } from '../domain/private-ranges.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import { isRegionName } from '../domain/region.ts';
 import { readPageSlug } from '../domain/status-page.ts';

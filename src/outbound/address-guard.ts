@@ -4,14 +4,14 @@
  */
 import type { BlockList } from 'node:net';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
-import type { AddressRefusal } from '../domain/failure.ts';
 import {
   blockListOf,
   contains,
   metadataPurposeOf,
   readAddress,
   specialPurposeOf,
-} from '../domain/special-address.ts';
+} from '../domain/address/special-address.ts';
+import type { AddressRefusal } from '../domain/failure.ts';
 
 /** Which addresses and ports may be dialled. */
 export interface AddressPolicy {

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import { type Address, readAddress } from '../domain/special-address.ts';
+import { type Address, readAddress } from '../domain/address/special-address.ts';
 
 /** Returns the addresses of a name in the order of the file; null: the file does not list the name. */
 export type HostsLookup = (name: string) => readonly Address[] | null;

@@ -12,7 +12,7 @@ import { readTime } from '../../src/domain/durations.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { readHostName } from '../../src/domain/host-name.ts';
 import { readRule } from '../../src/domain/incident/recurrence.ts';
-import { readAddress } from '../../src/domain/special-address.ts';
+import { readAddress } from '../../src/domain/address/special-address.ts';
 import { readFeedDocument } from '../../src/feeds/build-entry.ts';
 import { FEED_KINDS } from '../../src/feeds/kinds-table.ts';
 import { readCookie } from '../../src/http/cookies.ts';

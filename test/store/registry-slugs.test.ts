@@ -2,7 +2,8 @@
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { type RegistryStore, statement } from '../../src/store/database/registry-store.ts';
 import { ensureAccount } from '../../src/store/registry/accounts/account-rows.ts';
-import { claimDomain, proveDomain } from '../../src/store/registry/ownership.ts';
+import { claimDomain } from '../../src/store/registry/ownership.ts';
+import { proveDomain } from '../../src/store/registry/prove-domain.ts';
 import { removeService } from '../../src/store/registry/services/owner-services.ts';
 import { insertService } from '../../src/store/registry/services/service-rows.ts';
 import { testOverBoth } from '../support/both-registries.ts';

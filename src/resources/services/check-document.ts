@@ -1,10 +1,11 @@
 /** How a service is checked, as a document: the one form in which the API, files, forms and commands enter a check. */
+
+import { isPublicHost } from '../../domain/address/public-host.ts';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming } from '../../domain/check-timing.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { isPublicHost } from '../../domain/public-host.ts';
 import { refusalOfSchedule } from '../../domain/refusal.ts';
 import {
   type AcceptRule,

@@ -1,7 +1,8 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
+
+import { usualVisibility } from '../../domain/address/public-host.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { usualVisibility } from '../../domain/public-host.ts';
 import {
   type CheckDefinition,
   type CheckSettings,

@@ -1,7 +1,7 @@
 /** Services from pasted lines: each is tried once and added, whatever the trial found. */
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
-import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted-lines.ts';
-import { usualVisibility } from '../../domain/public-host.ts';
+import { usualVisibility } from '../../domain/address/public-host.ts';
+import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
 import type { Service } from '../../domain/service.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';

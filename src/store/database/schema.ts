@@ -1,66 +1,24 @@
 /** Tables of the registry as Kysely sees them; made by the steps of `migrations/`. Times are epoch milliseconds, flags 0 or 1. */
 import type { Generated, Selectable } from 'kysely';
-import type { Category } from '../../domain/category.ts';
 import type { HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident/incident.ts';
 import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
-import type { CheckKind, ServiceOrigin, Visibility } from '../../domain/service.ts';
+import type { CheckKind } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 import type { AlertSchema } from './alert-schema.ts';
 import type { PostSchema } from './post-schema.ts';
+import type { ServiceSchema } from './service-schema.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
 import type { SubscriptionSchema } from './subscription-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema extends SignInSchema, AlertSchema, PostSchema, SubscriptionSchema {
-  /**
-   * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
-   * verified.
-   */
-  services: {
-    id: Generated<number>;
-    slug: string;
-    /** The domain with dots replaced by dashes. */
-    dashed: string;
-    name: string;
-    domain: string;
-    category: Category;
-    origin: ServiceOrigin;
-    account_id: number | null;
-    verified: number;
-    paused: number;
-    /** JSON of CheckDefinition. */
-    check_definition: string;
-    /** JSON of StatusPage. */
-    status_page: string | null;
-    revision: number;
-    removed: number;
-    public_dependencies: number;
-    /** 1: it was verified once; only such a service keeps its slug reserved when it is removed. */
-    ever_verified: number;
-    /**
-     * 1: added by an account that was trusted, without a proof of the domain. Such a service does not own its domain: others may
-     * register and prove it. It is verified while its account is trusted.
-     */
-    unproven: number;
-    /** JSON of the former slugs, which still lead to the service; null: none. */
-    former_slugs: string | null;
-    note: string | null;
-    /** 1: the host has a service of its account that came first. */
-    further: Generated<number>;
-    /** Null: `public`. */
-    visibility: Exclude<Visibility, 'public'> | null;
-    /** JSON of the slugs of the services that it depends on; null: none. */
-    depends_on: string | null;
-  };
-  /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
-  changes: {
-    seq: Generated<number>;
-    service_id: number;
-    slug: string;
-    service: string | null;
-  };
+export interface RegistrySchema
+  extends ServiceSchema,
+    SignInSchema,
+    AlertSchema,
+    PostSchema,
+    SubscriptionSchema {
   /** The current record of each service, including removed ones: a service that is added again continues from it. */
   current: {
     service_id: number;

@@ -1,6 +1,6 @@
 /** `/dashboard/start`: what a new account wants to have watched, as pasted lines. Each is tried and added at once. */
 import { isIP } from 'node:net';
-import type { PastedTarget } from '../../domain/pasted-lines.ts';
+import type { PastedTarget } from '../../domain/pasted/pasted-lines.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { needsProof } from '../../resources/services/services.ts';
 import { type WatchedLine, watchPasted } from '../../resources/services/watch-pasted.ts';

@@ -1,5 +1,5 @@
 /** Texts of the first steps after the first sign-in, in English. */
-import type { PastedProblem } from '../../domain/pasted-lines.ts';
+import type { PastedProblem } from '../../domain/pasted/pasted-lines.ts';
 import type { WordOf } from '../../language/phrase.ts';
 
 /** The texts. */

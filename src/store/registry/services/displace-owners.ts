@@ -10,7 +10,8 @@ import { eachPage, ROWS_PER_PAGE } from '../../database/each-page.ts';
 import { setFact } from '../../database/fact-rows.ts';
 import { type Batch, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { NewService } from '../../ports/services.ts';
-import { retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+import { retireService } from './retire-service.ts';
+import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 import { findOtherSlug, isReleased, releasedSlug, releaseSlug, tellOwner } from './slugs.ts';
 
 /** Indexes of the list, to find conflicts with owners' services. */

@@ -2,7 +2,6 @@
 
 import { systemClock } from '../../../clock.ts';
 import { isSameCheck } from '../../../domain/check-target.ts';
-import { DAY_MS } from '../../../domain/durations.ts';
 import { dashDomain, type Service } from '../../../domain/service.ts';
 import { furtherSlug } from '../../../domain/service-slug.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
@@ -18,14 +17,9 @@ import type {
 } from '../../ports/services.ts';
 import { isTrustedAccount } from '../trust.ts';
 import { findParents } from './parent-rows.ts';
-import {
-  insertServices,
-  putService,
-  retireService,
-  type ServiceRow,
-  toDefinition,
-  updateService,
-} from './service-rows.ts';
+import { retireService } from './retire-service.ts';
+import { noteRegistration, refuseBeyondLimit } from './service-limits.ts';
+import { insertServices, putService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 import {
   bareSlug,
   clearDashedSlug,
@@ -46,17 +40,6 @@ const FIND_OWNED = statement<ServiceRow>(
 );
 // By the domain alone, because SQLite would otherwise scan all services of the account.
 const FIND_OF_DOMAIN = statement<ServiceRow>('SELECT * FROM services WHERE domain = ?');
-const COUNT_OWNED = statement<{ readonly count: number }>(
-  "SELECT count(*) AS count FROM services WHERE account_id = ? AND origin = 'owner' AND removed = 0",
-);
-const FORGET_REGISTRATIONS = statement(
-  'DELETE FROM domain_registrations WHERE account_id = ? AND (at <= ? OR at > ?)',
-);
-const COUNT_REGISTRATIONS = statement<{ readonly count: number; readonly first: number | null }>(
-  'SELECT count(*) AS count, min(at) AS first FROM domain_registrations WHERE account_id = ?',
-);
-const ADD_REGISTRATION = statement('INSERT INTO domain_registrations (account_id, at) VALUES (?, ?)');
-
 /**
  * Adds an owner's service on behalf of the operator, inside the caller's transaction. An account that adds a domain
  * again gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
@@ -284,20 +267,6 @@ export async function registerDomain(
   return await addAt(store, definition, own);
 }
 
-/** Throws `account_limit` if the account would have more live services than it may. */
-export async function refuseBeyondLimit(
-  { queries }: RegistryStore,
-  accountId: number,
-  { perAccount }: DomainLimits,
-  more = 1,
-): Promise<void> {
-  // The operator has no limit, and an import need not count thousands of rows for each of thousands of services.
-  if (perAccount === Number.POSITIVE_INFINITY) return;
-  const owned = await queries.first(COUNT_OWNED(accountId));
-  if ((owned?.count ?? 0) + more > perAccount)
-    throw new RegistryError('account_limit', { code: 'too_many_domains', max: perAccount });
-}
-
 /**
  * Removes an owner's service inside the caller's transaction. The slug of a service that was never verified becomes
  * free. Throws `not_found`, also for services of the catalogue, and `stale`.
@@ -392,26 +361,6 @@ async function refusePlace(
   if (!isForeign || !needsNoProof) await refuseBeside(store, service, others);
   if (!service.verified && !needsNoProof) await refuseCatalogueDomain(store, service.domain);
   await refuseBeyondLimit(store, service.accountId, limits);
-}
-
-/** Counts a registration. Throws `account_limit` if the account has made the maximum number within a day. */
-async function noteRegistration(
-  { queries }: RegistryStore,
-  accountId: number,
-  perDay: number,
-  now: number,
-): Promise<void> {
-  // After the clock was set back, registrations may lie in the future. They are deleted, since they would otherwise
-  // count too long.
-  await queries.run(FORGET_REGISTRATIONS(accountId, now - DAY_MS, now));
-  const made = await queries.first(COUNT_REGISTRATIONS(accountId));
-  if ((made?.count ?? 0) >= perDay)
-    throw new RegistryError('account_limit', {
-      code: 'too_many_registrations',
-      max: perDay,
-      retryAt: (made?.first ?? now) + DAY_MS,
-    });
-  await queries.run(ADD_REGISTRATION(accountId, now));
 }
 
 /**

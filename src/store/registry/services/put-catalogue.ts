@@ -18,10 +18,10 @@ import type {
   NewService,
 } from '../../ports/services.ts';
 import { displaceByDomain, displaceOwners } from './displace-owners.ts';
+import { retireService } from './retire-service.ts';
 import {
   insertServices,
   newestChange,
-  retireService,
   type ServiceRow,
   type ServiceUpdate,
   toDefinition,

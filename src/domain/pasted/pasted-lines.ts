@@ -1,10 +1,10 @@
 /** What somebody wants to have watched, as it is pasted: an address, a command or the name of a heartbeat on each line. Pure. */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { isPrivateName } from './host-name.ts';
+import { isPrivateName } from '../host-name.ts';
+import type { AcceptRule, CheckKind, CheckSettings } from '../service.ts';
 import { HIDDEN_PASSWORD, hidePassword, splitUrls, withoutDecoration } from './pasted-text.ts';
 import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
-import type { AcceptRule, CheckKind, CheckSettings } from './service.ts';
 
 /** What a line asks to have watched. */
 export interface PastedTarget {

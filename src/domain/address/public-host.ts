@@ -1,6 +1,6 @@
 /** Which hosts everybody can reach, and who sees services at the others. */
-import { isPrivateName } from './host-name.ts';
-import type { Visibility } from './service.ts';
+import { isPrivateName } from '../host-name.ts';
+import type { Visibility } from '../service.ts';
 import { readAddress, specialPurposeOf } from './special-address.ts';
 
 /** Whether a host, a name or an address, can be one that everybody reaches, as far as its text tells. */

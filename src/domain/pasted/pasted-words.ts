@@ -1,5 +1,5 @@
 /** The words, schemes and ports of pasted lines, and the kinds of checks that they stand for. */
-import type { CheckKind, CheckSettings } from './service.ts';
+import type { CheckKind, CheckSettings } from '../service.ts';
 
 /** What a scheme or a port stands for. */
 export interface KnownService {

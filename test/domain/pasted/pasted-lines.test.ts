@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { MAX_PASTED_LINES, type PastedLine, readPastedLines } from '../../src/domain/pasted-lines.ts';
-import { validateSettings } from '../../src/kinds/settings.ts';
-import { anyText } from '../support/any-text.ts';
-import { propertyRuns } from '../support/property-runs.ts';
+import {
+  MAX_PASTED_LINES,
+  type PastedLine,
+  readPastedLines,
+} from '../../../src/domain/pasted/pasted-lines.ts';
+import { validateSettings } from '../../../src/kinds/settings.ts';
+import { anyText } from '../../support/any-text.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A line in short: kind, host, port and name, then settings that the kind does not have by itself. */
 function summary({ target, problem }: PastedLine): string {
