@@ -292,7 +292,7 @@ t.test(
     status = 204;
     await until(async () => {
       await store.flush();
-      return store.stats().pending === 0;
+      return store.stats().pending === 0 && store.problem() === null;
     });
     t.equal(taken.length, 1, 'what waited goes in one request');
     t.equal(store.lost(), 1, 'one of three, as the server says');
