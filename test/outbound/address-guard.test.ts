@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { describeCause } from '../../src/domain/failure.ts';
 import { PRIVATE_RANGES } from '../../src/domain/address/private-ranges.ts';
+import { describeCause } from '../../src/domain/failure.ts';
 import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
 import { readDestination } from '../../src/outbound/destination.ts';
 import { ownerPolicy } from '../../src/outbound/owner-destinations.ts';
