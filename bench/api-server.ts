@@ -147,6 +147,7 @@ async function upbeat(): Promise<number> {
       addHeartbeatLog: () => Promise.reject(new Error('no heartbeats here')),
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
       getFact: async () => null,
+      unreadTimesSince: async () => [],
       failingDependencies: async () => [],
       incidentsOfServicesSince: async () => [],
       countFailingDependencies: async () => 0,

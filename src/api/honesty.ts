@@ -40,6 +40,10 @@ export const HonestySchema = namedObject('Honesty', {
     name: Type.String({ description: "The shortest name among the services of the vendor's status page." }),
     url: Type.String({ description: 'The status page.' }),
     ...FIGURES,
+    unread_seconds: Type.Number({
+      description: 'Time of the window in which the page could not be read. Outages in it do not count.',
+    }),
+    unread_since: nullable(TimeSchema, 'Since when the page cannot be read; null: it can.'),
     entries: listOf(`The newest ${MAX_ENTRIES} outages, newest first.`, {
       incident_id: Type.String({ description: 'Our own incident.' }),
       service: ServiceNameSchema,
@@ -60,7 +64,7 @@ export function honestyRoute(readHonesty: ReadHonesty): Route {
     tag: 'Incidents',
     summary: 'Compare how long vendors take to report outages',
     description:
-      'Over the services of the catalogue whose status page is read. An outage counts if at least two checks in a row by schedule have failed; maintenance does not. Outages of one vendor that begin within an hour of each other are one while the first lasts. An outage is acknowledged by an entry that the vendor published between an hour before it and an hour after its end; before that hour has passed, only acknowledged ones count. Figures are at most ten minutes old.',
+      'Over the services of the catalogue whose status page is read. An outage counts if at least two checks in a row by schedule have failed; maintenance does not. Outages of one vendor that begin within an hour of each other are one while the first lasts. An outage is acknowledged by an entry that the vendor published between an hour before it and an hour after its end; before that hour has passed, only acknowledged ones count. None counts if the page could not be read at some time until then. Figures are at most ten minutes old.',
     query: QUERY,
     answer: HonestySchema,
     async handle(request) {
@@ -82,12 +86,14 @@ export function honestyRoute(readHonesty: ReadHonesty): Route {
 }
 
 function viewVendor(vendor: HonestVendor) {
-  const { rank, name, url, entries } = vendor;
+  const { rank, name, url, unreadMs, unreadSince, entries } = vendor;
   return {
     rank,
     name,
     url,
     ...viewFigures(vendor),
+    unread_seconds: unreadMs / 1_000,
+    unread_since: formatTimeOrNull(unreadSince),
     entries: entries
       .slice(0, MAX_ENTRIES)
       .map(({ incidentId, service, startedAt, acknowledgedAt, lagMs }) => ({

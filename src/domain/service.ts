@@ -153,6 +153,11 @@ export interface StatusPage {
   readonly components: readonly string[] | null;
 }
 
+/** The identity of the feed of a status page; null: the page has none. */
+export function feedIdOf(page: StatusPage | null): string | null {
+  return page === null || page.kind === 'custom' ? null : `${page.kind} ${page.feedUrl ?? page.url}`;
+}
+
 /** Where a service comes from: the public catalogue, or an owner's account. */
 export type ServiceOrigin = 'catalogue' | 'owner';
 

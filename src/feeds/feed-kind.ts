@@ -3,7 +3,7 @@
  * `kinds/`; nothing outside its file knows the vendor's format.
  */
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
-import type { Service, StatusPage, StatusPageKind } from '../domain/service.ts';
+import { feedIdOf, type Service, type StatusPage, type StatusPageKind } from '../domain/service.ts';
 
 /** Kinds that have a feed. */
 export type FeedKindName = Exclude<StatusPageKind, 'custom'>;
@@ -63,9 +63,10 @@ export class FeedFormatError extends Error {
 
 /** The feed of a status page; null: the page has none. */
 export function feedOf(page: StatusPage | null): Feed | null {
-  if (page === null || page.kind === 'custom') return null;
+  const id = feedIdOf(page);
+  if (page === null || page.kind === 'custom' || id === null) return null;
   const { kind, url: pageUrl, feedUrl } = page;
-  return { id: `${kind} ${feedUrl ?? pageUrl}`, kind, source: { pageUrl, feedUrl } };
+  return { id, kind, source: { pageUrl, feedUrl } };
 }
 
 /** The feeds of all services, each once: services with the same status page share its feed. */

@@ -19,7 +19,12 @@ import type { VendorStatusCache } from './vendor-status-cache.ts';
 interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
   readonly registry: Pick<
     VendorStore,
-    'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
+    | 'putVendorReadings'
+    | 'endOtherFeeds'
+    | 'advanceMaintenances'
+    | 'loadVendorStates'
+    | 'putUnreadTime'
+    | 'unreadTimesSince'
   >;
   readonly cache: VendorStatusCache;
   readonly clock: Clock;
@@ -54,6 +59,9 @@ export class VendorIntake {
   readonly #failing = new Set<string>();
   /** Pages that are failing and not yet logged. */
   readonly #unlogged = new Set<string>();
+  /** Since when pages cannot be read, of those whose time is stored, by feed. */
+  readonly #unread = new Map<string, number>();
+  readonly #startedAt: number;
   readonly #failed: ReturnType<typeof createLogBatch>;
   readonly #readAgain: ReturnType<typeof createLogBatch>;
   #work: Promise<void> = Promise.resolve();
@@ -68,6 +76,7 @@ export class VendorIntake {
     this.#registry = options.registry;
     this.#cache = options.cache;
     this.#clock = clock;
+    this.#startedAt = clock.now();
     this.#log = log;
     this.#setFeeds = options.setFeeds;
     this.#forget = options.forget;
@@ -98,6 +107,8 @@ export class VendorIntake {
       if (this.#services.has(state.serviceId)) this.#cache.put(state);
       if (state.open.length + state.maintenances.length > 0) this.#endFormerFeeds(state.serviceId);
     }
+    for (const { feed, from, to } of await this.#registry.unreadTimesSince(this.#clock.now()))
+      if (to === null) this.#unread.set(feed, from);
     this.#passFeeds();
     this.#advance();
   }
@@ -120,7 +131,7 @@ export class VendorIntake {
 
   take(event: FeedEvent): void {
     if (this.#stopped) return;
-    if (event.kind === 'polled') this.#inOrder(async () => this.#notePoll(event));
+    if (event.kind === 'polled') this.#inOrder(() => this.#notePoll(event));
     else this.#inOrder(() => this.#store(event));
   }
 
@@ -245,10 +256,25 @@ export class VendorIntake {
     }
   }
 
-  #notePoll({ feedId, at, problem }: Extract<FeedEvent, { kind: 'polled' }>): void {
+  async #notePoll(event: Extract<FeedEvent, { kind: 'polled' }>): Promise<void> {
+    const { feedId, at, problem } = event;
     if (!this.#byFeed.has(feedId)) return;
     this.#cache.notePoll(feedId, at, problem);
     this.#onPoll(problem === null);
+    this.#logPoll(event);
+    const since = this.#unread.get(feedId) ?? null;
+    if (problem === null && since !== null) {
+      await this.#registry.putUnreadTime({ feed: feedId, from: since, to: at });
+      this.#unread.delete(feedId);
+    } else if (problem !== null && since === null) {
+      const from = this.#cache.staleSince(feedId, this.#startedAt);
+      if (from === null) return;
+      await this.#registry.putUnreadTime({ feed: feedId, from, to: null });
+      this.#unread.set(feedId, from);
+    }
+  }
+
+  #logPoll({ feedId, problem }: Extract<FeedEvent, { kind: 'polled' }>): void {
     if (problem !== null && !this.#failing.has(feedId)) {
       if (!this.#isOnline()) return;
       this.#failing.add(feedId);

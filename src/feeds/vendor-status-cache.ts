@@ -68,6 +68,8 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
     else ended.set(serviceId, [...young, ...over]);
   };
 
+  const isStale = (readAt: number): boolean => now() - readAt > 2 * intervalMs;
+
   return {
     put(state: VendorState): void {
       noteEnds(state);
@@ -82,6 +84,11 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
     notePoll(feedId: string, at: number, problem: string | null): void {
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
       feeds.set(feedId, { feedId, readAt, problem });
+    },
+    /** When a feed was last read, of one that is stale; null: it is not. One that was never read counts as read at `startedAt`. */
+    staleSince(feedId: string, startedAt: number): number | null {
+      const readAt = feeds.get(feedId)?.readAt ?? startedAt;
+      return isStale(readAt) ? readAt : null;
     },
     /** Removes all other feeds. */
     keepFeeds(feedIds: ReadonlySet<string>): void {
@@ -103,7 +110,7 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
         since: isUnknown ? null : (worst?.startedAt ?? lastResolvedAt),
         incidentId: worst?.id ?? null,
         readAt,
-        stale: readAt === null || now() - readAt > 2 * intervalMs,
+        stale: readAt === null || isStale(readAt),
       };
     },
     /** Whether maintenance of the service was in progress at `at`, epoch milliseconds: now, or within the last hour. */

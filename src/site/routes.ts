@@ -39,6 +39,7 @@ import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
 import { createHonestyReader } from '../view/honesty.ts';
@@ -62,7 +63,8 @@ type SiteRegistry = PublicReads &
   Pick<IncidentStore, 'incidentsOfServicesSince'> &
   Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
   Pick<HeartbeatStore, 'addHeartbeatLog'> &
-  Pick<FactStore, 'getFact'>;
+  Pick<FactStore, 'getFact'> &
+  Pick<VendorStore, 'unreadTimesSince'>;
 
 /** The parts of the program that the site shows. */
 export interface ShownParts {

@@ -6,11 +6,13 @@ import {
   type HonestyFigures,
   honestyFigures,
   rankVendors,
+  type UnreadPeriod,
   type VendorOutage,
   vendorOutages,
 } from '../domain/incident/honesty.ts';
-import { fullName, type Service } from '../domain/service.ts';
+import { feedIdOf, fullName, type Service } from '../domain/service.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { UnreadTime, VendorStore } from '../store/ports/vendors.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';
 
@@ -37,6 +39,10 @@ export interface HonestVendor extends HonestyFigures {
   readonly service: Service;
   /** The status page. */
   readonly url: string;
+  /** Time of the window in which the page could not be read, milliseconds. */
+  readonly unreadMs: number;
+  /** Since when it cannot be read, epoch milliseconds; null: it can. */
+  readonly unreadSince: number | null;
   /** Newest first. */
   readonly entries: readonly VendorOutage<Service>[];
 }
@@ -51,7 +57,7 @@ export interface Honesty {
 
 /** What it is computed from. */
 export interface HonestySources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'intervalMs' | 'now'> {
-  readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'>;
+  readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'> & Pick<VendorStore, 'unreadTimesSince'>;
 }
 
 /** Reads the figures of a window; they are at most ten minutes old, or older while the registry is unavailable. */
@@ -69,14 +75,17 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
   const compute = async (window: HonestyWindow): Promise<Honesty> => {
     const to = now();
     const from = to - LENGTHS[window];
-    const services = directory.all().filter((service) => isReadable(service, vendorOf));
+    const services = directory
+      .all()
+      .filter(({ origin, statusPage }) => origin === 'catalogue' && feedIdOf(statusPage) !== null);
     const limit = createConcurrencyLimiter(MAX_READS);
     const parts = Array.from({ length: Math.ceil(services.length / SERVICES_AT_ONCE) }, (_, index) =>
       services.slice(index * SERVICES_AT_ONCE, (index + 1) * SERVICES_AT_ONCE).map(({ id }) => id),
     );
-    const found = await Promise.all(
-      parts.map((ids) => limit(() => registry.incidentsOfServicesSince(ids, from))),
-    );
+    const [unread, ...found] = await Promise.all([
+      registry.unreadTimesSince(from),
+      ...parts.map((ids) => limit(() => registry.incidentsOfServicesSince(ids, from))),
+    ]);
     const byService = Map.groupBy(found.flat(), ({ serviceId }) => serviceId);
     const byPage = Map.groupBy(services, ({ statusPage }) => statusPage?.url ?? '');
     const vendors = [...byPage].flatMap(([url, ofPage]) => {
@@ -85,10 +94,14 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
         intervalMs: intervalOf(service, intervalMs),
         incidents: byService.get(service.id) ?? [],
       }));
-      const entries = vendorOutages(past, to);
+      const times = unreadOf(ofPage, unread, vendorOf, to);
+      const entries = vendorOutages(past, to, times);
       const named = ofPage.reduce((a, b) => (fullName(b).length < fullName(a).length ? b : a));
       if (entries.length === 0) return [];
-      return [{ name: fullName(named), service: named, url, entries, ...honestyFigures(entries) }];
+      const unreadMs = times.reduce((sum, time) => sum + time.to - Math.max(time.from, from), 0);
+      const unreadSince = times.find((time) => time.to === to)?.from ?? null;
+      const about = { name: fullName(named), service: named, url, unreadMs, unreadSince, entries };
+      return [{ ...about, ...honestyFigures(entries) }];
     });
     return {
       from,
@@ -101,9 +114,24 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
   return (window: HonestyWindow): Promise<Honesty> => cached(window, '', () => compute(window));
 }
 
-/** Whether the service is one of the catalogue whose vendor's page is read now: of another one we cannot say what it says. */
-function isReadable(service: Service, vendorOf: SiteSources['vendorOf']): boolean {
-  if (service.origin !== 'catalogue' || service.statusPage === null) return false;
-  const vendor = vendorOf(service);
-  return vendor !== null && vendor.readAt !== null && !vendor.stale;
+/** The times in which the page of these services could not be read, in order and apart from each other. */
+function unreadOf(
+  services: readonly Service[],
+  unread: readonly UnreadTime[],
+  vendorOf: SiteSources['vendorOf'],
+  now: number,
+): UnreadPeriod[] {
+  const feeds = new Set<string | null>(services.map(({ statusPage }) => feedIdOf(statusPage)));
+  const times = unread.filter(({ feed }) => feeds.has(feed)).map(({ from, to }) => ({ from, to: to ?? now }));
+  for (const service of services) {
+    const { stale, readAt } = vendorOf(service) ?? {};
+    if (stale === true && readAt != null) times.push({ from: readAt, to: now });
+  }
+  const joined: UnreadPeriod[] = [];
+  for (const time of times.sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last === undefined || time.from > last.to) joined.push(time);
+    else joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, time.to) };
+  }
+  return joined;
 }

@@ -79,10 +79,12 @@ export function honestyPage(
 }
 
 function viewVendor(
-  { rank, name, url, outages, acknowledged, medianMs, worstMs, entries }: HonestVendor,
+  vendor: HonestVendor,
   language: Language,
   pageOf: (service: HonestVendor['service']) => string,
 ) {
+  const { rank, name, url, outages, acknowledged, medianMs, worstMs, unreadMs, unreadSince, entries } =
+    vendor;
   const { texts, formats } = language;
   const shown = entries.slice(0, MAX_ENTRIES);
   return {
@@ -94,6 +96,7 @@ function viewVendor(
     never: formats.number(outages - acknowledged),
     median: medianMs === null ? texts.honesty.mostlyNever : lagText(medianMs, language),
     worst: worstMs === null ? '–' : lagText(worstMs, language),
+    unread: unreadMs === 0 ? null : texts.honesty.unread(formats.length(unreadMs), unreadSince !== null),
     heading: texts.honesty.entries(outages, shown.length),
     dots: shown.map(({ lagMs }) => ({ x: lagMs === null ? NEVER_X : xOf(lagMs), isNever: lagMs === null })),
     entries: shown.map(({ incidentId, service, startedAt, lagMs }) => ({

@@ -59,15 +59,21 @@ async function start(t: Test) {
   t.teardown(world.close);
   for (const id of [1, 2]) world.vendorStatuses.set(id, read('status.hub.example'));
   world.vendorStatuses.set(3, read('status.mail.example'));
-  world.vendorStatuses.set(4, read('status.unread.example', { stale: true }));
+  world.vendorStatuses.set(4, read('status.unread.example', { stale: true, readAt: NOW - 2 * DAY }));
   await world.putIncidents(
     ...[1, 2, 3, 4, 5].flatMap((days) => outage(1, `h${days}`, NOW - days * DAY, days * MINUTE)),
     ...outage(2, 'p1', NOW - DAY + 10 * MINUTE, null),
     ...outage(3, 'm1', NOW - DAY, null),
     ...outage(3, 'm2', NOW - 100 * DAY, 2 * MINUTE),
     ...outage(4, 'u1', NOW - DAY, null),
+    ...outage(4, 'u2', NOW - 3 * DAY, 4 * MINUTE),
+    ...outage(4, 'u3', NOW - 9 * DAY, null),
+    ...outage(4, 'u4', NOW - 100 * DAY, null),
     ...outage(5, 'x1', NOW - DAY, null),
   );
+  const unread = `statuspage https://status.unread.example`;
+  await world.registry.putUnreadTime({ feed: unread, from: NOW - 10 * DAY, to: NOW - 8 * DAY });
+  await world.registry.putUnreadTime({ feed: unread, from: NOW - 95 * DAY, to: NOW - 85 * DAY });
   return world;
 }
 
@@ -79,9 +85,9 @@ t.test('it compares the vendors whose pages are read', async (t) => {
     window: '90d',
     from: new Date(NOW - 90 * DAY).toISOString(),
     to: new Date(NOW).toISOString(),
-    all: { outages: 6, acknowledged: 5, never_acknowledged: 1, median_seconds: 180, worst_seconds: 300 },
+    all: { outages: 7, acknowledged: 6, never_acknowledged: 1, median_seconds: 240, worst_seconds: 300 },
     min_ranked_outages: 5,
-    total: 2,
+    total: 3,
   });
   t.match(at(answer.json, 'vendors', 0), {
     rank: 1,
@@ -92,6 +98,8 @@ t.test('it compares the vendors whose pages are read', async (t) => {
     never_acknowledged: 0,
     median_seconds: 180,
     worst_seconds: 300,
+    unread_seconds: 0,
+    unread_since: null,
   });
   t.match(at(answer.json, 'vendors', 0, 'entries', 0), {
     incident_id: 'own-h1',
@@ -100,13 +108,28 @@ t.test('it compares the vendors whose pages are read', async (t) => {
     acknowledged_at: new Date(NOW - DAY + MINUTE).toISOString(),
     lag_seconds: 60,
   });
-  t.match(at(answer.json, 'vendors', 1), { rank: null, name: 'Mail', outages: 1, median_seconds: null });
+  t.match(at(answer.json, 'vendors', 2), { rank: null, name: 'Mail', outages: 1, median_seconds: null });
+});
+
+t.test('a vendor whose page cannot be read stays, without the outages of that time', async (t) => {
+  const world = await start(t);
+  const answer = await world.get('/api/v1/honesty');
+  t.match(at(answer.json, 'vendors', 1), {
+    name: 'Unread',
+    outages: 1,
+    acknowledged: 1,
+    unread_seconds: (9 * DAY) / 1_000,
+    unread_since: new Date(NOW - 2 * DAY).toISOString(),
+    entries: [{ incident_id: 'own-u2', lag_seconds: 240 }],
+  });
+  const { text } = await world.get('/honesty', { accept: 'text/html' });
+  t.match(text, /Its status page cannot be read at the moment\. Outages from [\d\w ]+ are left out\./);
 });
 
 t.test('it looks back a year and gives a part of the list', async (t) => {
   const world = await start(t);
   const year = await world.get('/api/v1/honesty?window=1y&offset=1&limit=1');
-  t.match(year.json, { window: '1y', total: 2, limit: 1, offset: 1 });
+  t.match(year.json, { window: '1y', total: 3, limit: 1, offset: 1 });
   t.match(at(year.json, 'vendors'), [{ name: 'Mail', outages: 2, acknowledged: 1, median_seconds: 120 }]);
   t.equal((await world.get('/api/v1/honesty?window=7d')).status, 400);
 });
@@ -115,12 +138,12 @@ t.test('the page has a row for each vendor with the outages behind it, in both l
   const world = await start(t);
   const { status, text } = await world.get('/honesty', { accept: 'text/html' });
   t.equal(status, 200);
-  t.match(text, 'Our checks saw 6 outages at 2 vendors. 5 of 6 were reported, half of all within 3 min.');
+  t.match(text, 'Our checks saw 7 outages at 3 vendors. 6 of 7 were reported, half of all within 4 min.');
   t.match(text, /<td class="rank">1<\/td>.*<a href="\/status\/hub-example">Hub<\/a>/s);
   t.match(text, '<a href="/status/hub-example/incidents/own-h1">');
   t.match(text, ': reported after 1 min<');
   t.match(text, ': never reported<');
-  t.notMatch(text, /Unread|Plain/);
+  t.notMatch(text, 'Plain');
   const german = await world.get('/honesty?lang=de&window=1y', { accept: 'text/html' });
   t.match(german.text, 'Wie lange Anbieter brauchen, um Ausfälle zu melden');
   t.match(german.text, 'nach 2 Min. gemeldet');

@@ -341,6 +341,35 @@ t.test('it follows the catalogue: other pages, other components, services that l
   t.strictSame(world.cache.feeds(), []);
 });
 
+t.test('it notes the times in which a page could not be read, over restarts', async (t) => {
+  const world = await start(t, [PAGE]);
+  const { registry, cache, clock, services } = world;
+  const poll = (problem: string | null): FeedEvent => ({
+    ...{ kind: 'polled', feedId: FEED, at: clock.now(), problem },
+  });
+  const times = () => registry.unreadTimesSince(0);
+  await world.take(poll(null));
+  await clock.advance(INTERVAL);
+  await world.take(poll('status 503'));
+  t.strictSame(await times(), [], 'one failed poll is none');
+  await clock.advance(2 * INTERVAL);
+  await world.take(poll('status 503'), poll('status 503'));
+  t.match(await times(), [{ feed: FEED, from: NOW + 1, to: null }]);
+  const later = new VendorIntake({
+    ...{ registry, cache, clock, log: silentLog },
+    setFeeds: () => {},
+    forget: () => {},
+    onPoll: () => {},
+  });
+  await later.load(services);
+  later.take(poll(null));
+  await later.idle();
+  t.match(await times(), [{ feed: FEED, from: NOW + 1, to: clock.now() }]);
+  later.take(poll('status 503'));
+  await later.stop();
+  t.equal((await times()).length, 1);
+});
+
 t.test('it knows after a restart what was open before', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));

@@ -39,7 +39,12 @@ export type VendorDesk = ReturnType<typeof openVendorDesk>;
 export function openVendorDesk(parts: {
   readonly registry: Pick<
     VendorStore,
-    'putVendorReadings' | 'endOtherFeeds' | 'advanceMaintenances' | 'loadVendorStates'
+    | 'putVendorReadings'
+    | 'endOtherFeeds'
+    | 'advanceMaintenances'
+    | 'loadVendorStates'
+    | 'putUnreadTime'
+    | 'unreadTimesSince'
   >;
   readonly clock: WorldClock;
   readonly log: Log;

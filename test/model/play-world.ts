@@ -134,6 +134,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
         putVendorReadings: telling((all: readonly VendorReading[]) => client.putVendorReadings(all)),
         endOtherFeeds: telling(client.endOtherFeeds),
         loadVendorStates: live(client.loadVendorStates),
+        putUnreadTime: live(client.putUnreadTime),
+        unreadTimesSince: live(client.unreadTimesSince),
         advanceMaintenances: telling(
           (now: number) => {
             note({ what: 'look' });

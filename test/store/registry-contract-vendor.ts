@@ -372,4 +372,17 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.same(await all(registry), []);
     t.same(await registry.putVendorReadings([reading([INCIDENT], { serviceId: 77, slug: 'x' })]), []);
   });
+
+  t.test('it keeps the times in which pages could not be read', async (t) => {
+    const registry = await filled(t);
+    const DAY = 24 * HOUR;
+    await registry.putUnreadTime({ feed: 'f', from: NOON, to: null });
+    t.same(await registry.unreadTimesSince(NOON + DAY), [{ feed: 'f', from: NOON, to: null }]);
+    await registry.putUnreadTime({ feed: 'f', from: NOON, to: NOON + HOUR });
+    await registry.putUnreadTime({ feed: 'g', from: NOON, to: null });
+    t.same(await registry.unreadTimesSince(NOON + HOUR), [{ feed: 'g', from: NOON, to: null }]);
+    t.equal((await registry.unreadTimesSince(NOON)).length, 2);
+    await registry.putUnreadTime({ feed: 'f', from: NOON + 900 * DAY, to: null });
+    t.equal((await registry.unreadTimesSince(NOON)).length, 2, 'that out of retention is forgotten');
+  });
 }

@@ -31,6 +31,12 @@ export interface VendorOutage<S> {
   readonly lagMs: number | null;
 }
 
+/** A time in which the status page of a vendor could not be read, epoch milliseconds. */
+export interface UnreadPeriod {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Figures of a vendor. */
 export interface HonestyFigures {
   readonly outages: number;
@@ -43,9 +49,14 @@ export interface HonestyFigures {
 
 /**
  * The outages of a vendor that count, newest first. They were seen by at least two checks in a row by schedule, and are no
- * maintenance. One that the vendor has not acknowledged counts once its time for that is over: an hour after its end.
+ * maintenance. One that the vendor has not acknowledged counts once its time for that is over: an hour after its end. None
+ * counts whose time for that has a part in which the page could not be read.
  */
-export function vendorOutages<S>(past: readonly ServicePast<S>[], now: number): VendorOutage<S>[] {
+export function vendorOutages<S>(
+  past: readonly ServicePast<S>[],
+  now: number,
+  unread: readonly UnreadPeriod[] = [],
+): VendorOutage<S>[] {
   const found = past
     .flatMap(({ service, intervalMs, incidents }) => {
       const ends = new Map(incidents.map((incident) => [incident.id, firstGoodAt(incident)]));
@@ -70,6 +81,10 @@ export function vendorOutages<S>(past: readonly ServicePast<S>[], now: number): 
       lagMs: outage.acknowledgedAt === null ? null : outage.acknowledgedAt - outage.startedAt,
     }))
     .filter(({ endedAt, lagMs }) => lagMs !== null || (endedAt !== null && endedAt + MAX_DISTANCE_MS < now))
+    .filter(({ startedAt, endedAt, acknowledgedAt }) => {
+      const until = acknowledgedAt ?? (endedAt ?? now) + MAX_DISTANCE_MS;
+      return !unread.some(({ from, to }) => from < Math.max(startedAt, until) && to > startedAt);
+    })
     .reverse();
 }
 

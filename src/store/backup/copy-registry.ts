@@ -58,6 +58,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['owner_updates', 'incident_id', 'place'],
   ['owner_maintenances', 'id'],
   ['vendor_entries', 'service_id', 'feed', 'entry'],
+  ['unread_pages', 'feed', 'from_at'],
   ['maintenances', 'id'],
   ['heartbeats', 'id'],
   ['heartbeat_services', 'service_id'],

@@ -89,6 +89,13 @@ export interface RegistrySchema
     /** 1: not resolved, not over. */
     open: number;
   };
+  /** Times in which the status page of a vendor could not be read. */
+  unread_pages: {
+    feed: string;
+    from_at: number;
+    /** Null: it cannot be read yet. */
+    to_at: number | null;
+  };
   /** Maintenances that vendors announced, and occurrences of those of owners. */
   maintenances: {
     id: string;

@@ -38,6 +38,16 @@ export interface VendorState {
   readonly maintenances: readonly Maintenance[];
 }
 
+/** A time in which the status page of a vendor could not be read. Times are epoch milliseconds. */
+export interface UnreadTime {
+  /** Identity of the feed. */
+  readonly feed: string;
+  /** The last time that it was read. */
+  readonly from: number;
+  /** The next time; null: it cannot be read yet. */
+  readonly to: number | null;
+}
+
 /** Selects planned and running maintenances; ordered by start, then id. */
 export interface MaintenanceQuery {
   readonly serviceId?: number;
@@ -82,6 +92,10 @@ export interface VendorStore {
   advanceMaintenances(now: number): Promise<MaintenanceAdvance>;
   /** The states of all services for which a vendor has reported anything, for the start. */
   loadVendorStates(): Promise<VendorState[]>;
+  /** Stores the begin of such a time, or, with `to`, its end, and forgets those of the same page that are out of retention. */
+  putUnreadTime(time: UnreadTime): Promise<void>;
+  /** Those that had not ended at `since`, epoch milliseconds, in any order. */
+  unreadTimesSince(since: number): Promise<UnreadTime[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
   /** The number of maintenances on all pages of `listMaintenances` for the query. */
   countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>): Promise<number>;

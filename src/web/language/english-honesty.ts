@@ -29,12 +29,14 @@ export const englishHonesty = {
   notReported: 'never reported',
   reported: (length: string, first: boolean) =>
     first ? `reported ${length} before our first failed check` : `reported after ${length}`,
+  unread: (length: string, isNow: boolean) =>
+    `${isNow ? 'Its status page cannot be read at the moment.' : 'Its status page could not be read at times.'} Outages from ${length} are left out.`,
   statusPage: 'Status page of the vendor',
   next: 'More vendors',
   previous: 'Previous vendors',
   rulesHeading: 'What counts',
   rules: (minimum: number) => [
-    'Services of the public list whose status page is read. Vendors whose page cannot be read at the moment are left out.',
+    'Services of the public list whose status page is read. Time in which a page could not be read is left out, with its outages.',
     'An outage counts if at least two checks in a row by schedule have failed. Maintenance does not count.',
     "Outages of a vendor's services that begin within an hour of each other are one outage while the first lasts.",
     'An outage is reported if the vendor published an entry between an hour before it and an hour after its end.',

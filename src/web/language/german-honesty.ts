@@ -25,12 +25,14 @@ export const germanHonesty: typeof englishHonesty = {
   notReported: 'nie gemeldet',
   reported: (length, first) =>
     first ? `${length} vor unserer ersten fehlgeschlagenen Prüfung gemeldet` : `nach ${length} gemeldet`,
+  unread: (length, isNow) =>
+    `${isNow ? 'Die Statusseite ist gerade nicht lesbar.' : 'Die Statusseite war zeitweise nicht lesbar.'} Ausfälle aus ${length} fehlen.`,
   statusPage: 'Statusseite des Anbieters',
   next: 'Weitere Anbieter',
   previous: 'Vorige Anbieter',
   rulesHeading: 'Was zählt',
   rules: (minimum) => [
-    'Dienste der öffentlichen Liste, deren Statusseite gelesen wird. Anbieter, deren Seite gerade nicht lesbar ist, fehlen.',
+    'Dienste der öffentlichen Liste, deren Statusseite gelesen wird. Zeit, in der eine Seite nicht lesbar war, zählt nicht, auch nicht ihre Ausfälle.',
     'Ein Ausfall zählt, wenn mindestens zwei planmäßige Prüfungen in Folge fehlgeschlagen sind. Wartung zählt nicht.',
     'Ausfälle von Diensten eines Anbieters, die binnen einer Stunde beginnen, sind ein Ausfall, solange der erste andauert.',
     'Gemeldet ist ein Ausfall, wenn der Anbieter von einer Stunde davor bis eine Stunde nach seinem Ende einen Eintrag veröffentlicht hat.',

@@ -64,6 +64,19 @@ t.test('maintenance does not count', async (t) => {
   t.same(vendorOutages([past('a', ...list)], NOW), []);
 });
 
+t.test(
+  'an outage does not count whose page could not be read until its entry, or an hour after its end',
+  async (t) => {
+    const list = [outage('silent', 0, HOUR), outage('told', 10 * HOUR, 12 * HOUR), entry('v', 10.5 * HOUR)];
+    const counted = (from: number, to: number) =>
+      vendorOutages([past('a', ...list)], NOW, [{ from, to }]).map(({ incidentId }) => incidentId);
+    t.same(counted(1.9 * HOUR, 3 * HOUR), ['told']);
+    t.same(counted(2.1 * HOUR, 9 * HOUR), ['told', 'silent']);
+    t.same(counted(10.4 * HOUR, 10.6 * HOUR), ['silent']);
+    t.same(counted(10.6 * HOUR, 20 * HOUR), ['told', 'silent']);
+  },
+);
+
 t.test('an outage without an entry counts once the time for an entry is over', async (t) => {
   const ended = outage('own', 0, HOUR);
   const at = (now: number, ...more: readonly Incident[]) =>

@@ -12,7 +12,7 @@ import {
 } from '../../../domain/incident/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../../domain/incident/vendor-incident.ts';
 import { MIN_INCIDENT_RETENTION_MS } from '../../../domain/retention.ts';
-import { type Calls, write } from '../../database/registry-calls.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import { MAX_ADVANCED_MAINTENANCES, type VendorReading, type VendorStore } from '../../ports/vendors.ts';
@@ -61,6 +61,27 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
       for (const row of stored.rows.values()) if (row.open === 1) await endEntry(registry, row, stored, at);
     }
     return feeds.length > 0 ? ((await readVendorStates(registry, [serviceId]))[0] ?? null) : null;
+  }),
+  putUnreadTime: write(async ({ kysely, queries }, { feed, from, to }) => {
+    await queries.run(
+      kysely
+        .insertInto('unread_pages')
+        .values({ feed, from_at: from, to_at: to })
+        .onConflict((conflict) => conflict.columns(['feed', 'from_at']).doUpdateSet({ to_at: to })),
+    );
+    await queries.run(
+      kysely
+        .deleteFrom('unread_pages')
+        .where('feed', '=', feed)
+        .where('to_at', '<', (to ?? from) - MIN_INCIDENT_RETENTION_MS),
+    );
+  }),
+  unreadTimesSince: read(async ({ kysely, queries }, since) => {
+    const lasts = kysely
+      .selectFrom('unread_pages')
+      .select(['feed', 'from_at as from', 'to_at as to'])
+      .where((eb) => eb.or([eb('to_at', 'is', null), eb('to_at', '>', since)]));
+    return await queries.all(lasts);
   }),
   advanceMaintenances: write(async (registry, now) => {
     const { kysely, queries } = registry;
