@@ -18,10 +18,10 @@ t.test('every setting has a label in each language, and a row in the documentati
   const names = new Set<string>();
   const sectionOf = (title: string) => document.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
   for (const kind of PROBED_KINDS) {
-    const own = sectionOf(`\`${kind}\``);
-    // Kinds with a protocol of their own have a table of what is the same for all of them.
-    const isTalk = own.includes('(#servers-with-a-protocol-of-their-own)');
-    const described = isTalk ? own + sectionOf('Servers with a protocol of their own') : own;
+    let described = sectionOf(`\`${kind}\``);
+    // Settings of several kinds stand once, in a section that the others link to.
+    for (const title of ['Servers with a protocol of their own', 'Client certificates'])
+      if (described.includes(`(#${title.toLowerCase().replaceAll(' ', '-')})`)) described += sectionOf(title);
     for (const { name } of settingFields(kind)) {
       names.add(name);
       t.match(described, `| \`${name}\` |`, `${kind}: ${name}`);
