@@ -9,7 +9,7 @@ import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { observeAlerts } from '../src/metrics/observe-alerts.ts';
 import { observeProgram } from '../src/metrics/observe-program.ts';
-import { createStatusTally } from '../src/store/status/status-tally.ts';
+import { createStatusTally } from '../src/store/status/memory-status-store.ts';
 import { hasProgram } from './support/install-servers.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -4,12 +4,33 @@
  */
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import type { Clock } from '../clock.ts';
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import type { ProofFile, Refusal } from '../domain/refusal.ts';
+import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+
+/** How often a proof is checked, milliseconds. One that is missing is checked every hour. */
+const CHECK_AFTER_MS = DAY_MS;
+
+/** How long a proof may be missing, milliseconds: longer than outages of name servers last. */
+const LAPSES_AFTER_MS = 3 * DAY_MS;
+
+/** Options of the checks. */
+interface RecheckOptions {
+  readonly registry: Pick<PageStore, 'provedPageDomains' | 'notePageProof'>;
+  readonly proofs: Pick<DomainProofs, 'check'>;
+  readonly clock: Pick<Clock, 'now' | 'every'>;
+  readonly log: Log;
+  /** Whether this process makes the checks now: it is the monitor, and its own connection works. */
+  readonly isAble: () => boolean;
+}
 
 /** Options of the proofs. */
 interface DomainProofOptions {
@@ -87,4 +108,41 @@ export async function openDomainProofs(options: DomainProofOptions) {
 function findingOf({ fault, status }: OutboundResponse): ProofFile {
   if (fault !== null) return { code: 'failed', failure: fault.failure };
   return status === 200 ? { code: 'other_word' } : { code: 'status', statusCode: status };
+}
+
+/** Starts the checks of proved domains of status pages; returns a function that stops them and resolves when none is in progress. */
+export function startDomainRechecks(options: RecheckOptions): () => Promise<void> {
+  const { clock, log } = options;
+  const loop = createCoalescingLoop(async () => {
+    try {
+      await recheckDomains(options);
+    } catch (error) {
+      log.warn({ error }, 'the proofs of domains of status pages could not be checked');
+    }
+  });
+  const stop = clock.every(HOUR_MS, () => void loop.run());
+  return async () => {
+    stop();
+    await loop.idle();
+  };
+}
+
+/** Checks the proofs that are due, one after the other. */
+export async function recheckDomains({
+  registry,
+  proofs,
+  clock,
+  isAble,
+}: Pick<RecheckOptions, 'registry' | 'proofs' | 'isAble'> & {
+  readonly clock: Pick<Clock, 'now'>;
+}): Promise<void> {
+  for (const { accountId, domain, checkedAt, missingSince } of await registry.provedPageDomains()) {
+    const now = clock.now();
+    if (missingSince === null && now - checkedAt < CHECK_AFTER_MS) continue;
+    const isFound = (await proofs.check(accountId, domain)) === null;
+    // Without a connection, every proof would seem to be missing.
+    if (!isAble()) return;
+    const isLate = missingSince !== null && now - missingSince >= LAPSES_AFTER_MS;
+    await registry.notePageProof(accountId, domain, isFound ? 'found' : isLate ? 'lapses' : 'missing', now);
+  }
 }

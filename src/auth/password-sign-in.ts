@@ -1,9 +1,9 @@
 /**
  * Sign-in with name, password and one-time code, all three in one form. Whatever is wrong, the answer and the work are the
  * same, so that strangers do not learn which names exist. Attempts are limited for each name, each client and each known
- * browser (docs/sign-in.md).
+ * browser (docs/sign-in.md). A recovery code stands once for the code of an authenticator app that is lost.
  */
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import type {
   AttemptKey,
@@ -12,9 +12,19 @@ import type {
   SignInStore,
 } from '../store/ports/sign-in.ts';
 import { verifyPassword } from './password-hash.ts';
-import { readRecoveryCode } from './recovery-codes.ts';
 import { digestOf, type SignInSecret, TOTP_SECRET_BYTES } from './sign-in-secret.ts';
 import { findTotpStep } from './totp.ts';
+
+/** Number of codes that a person gets at a time. */
+const RECOVERY_CODES = 10;
+
+/** 80 bits, so that a plain hash of it cannot be inverted. */
+const CODE_BYTES = 10;
+
+/** 32 characters, without `0`, `1`, `l` and `o`, which look alike. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
+
+const CODE_FORM = /^[a-z0-9]{16}$/;
 
 /** An attempt to sign in. */
 export interface PasswordAttempt {
@@ -143,4 +153,33 @@ async function findCode(
 /** Names and addresses are not stored as they are. */
 function keyOf(kind: 'name' | 'client' | 'browser', value: string): string {
   return `${kind}:${Buffer.from(digestOf(value)).toString('base64url')}`;
+}
+
+/** New codes, each as shown and as the SHA-256 to store. */
+export function makeRecoveryCodes(): { readonly shown: string; readonly sha256: Uint8Array }[] {
+  return Array.from({ length: RECOVERY_CODES }, () => {
+    const code = encode(randomBytes(CODE_BYTES));
+    return { shown: code.replaceAll(/.{4}(?=.)/g, '$&-'), sha256: digest(code) };
+  });
+}
+
+/** The SHA-256 of a code as a person types it, with or without dashes and spaces; null: it has not the form of one. */
+export function readRecoveryCode(text: string): Uint8Array | null {
+  const code = text.replaceAll(/[\s-]/g, '').toLowerCase();
+  return CODE_FORM.test(code) ? digest(code) : null;
+}
+
+function digest(code: string): Uint8Array {
+  return new Uint8Array(hash('sha256', code, 'buffer'));
+}
+
+function encode(bytes: Uint8Array): string {
+  let bits = 0n;
+  for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
+  let text = '';
+  for (let place = 0; place < (CODE_BYTES * 8) / 5; place++) {
+    text = ALPHABET.charAt(Number(bits & 31n)) + text;
+    bits >>= 5n;
+  }
+  return text;
 }

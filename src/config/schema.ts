@@ -23,9 +23,9 @@ import {
   list,
   optionalDuration,
   optionalText,
+  SITE,
   section,
 } from './setting-types.ts';
-import { SITE } from './site-settings.ts';
 
 const Provider = Type.Object(
   {

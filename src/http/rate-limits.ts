@@ -3,8 +3,12 @@
  * allowance without a charge. The library counts and decides.
  */
 import { createRequire } from 'node:module';
+import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { retryLater } from './problem.ts';
+
+/** Maximum number of accounts whose requests are counted; when there are more, the oldest are dropped. */
+const MAX_ACCOUNTS = 10_000;
 
 /** The part of koa-ratelimit that is used here; the published types are for an older major version. */
 const ratelimit: (options: {
@@ -230,4 +234,22 @@ export class LimitMemory extends Map<string, LimitEntry> {
       super.delete(key);
     }
   }
+}
+
+/** Creates the counter of a process. It throws `rate_limited` beyond `perMinute` of an account. */
+export function createHandCharge<What extends string>(
+  perMinute: Readonly<Record<What, number>>,
+  clock: Clock,
+): (what: What, accountId: number) => Promise<void> {
+  const memory = new LimitMemory(clock, MAX_ACCOUNTS);
+  const limiters = new Map<What, RateLimiter>();
+  return async (what, accountId) => {
+    const limiter = getOrInsert(limiters, what, () =>
+      createRateLimiter(`by-hand-${what}`, perMinute[what], memory),
+    );
+    const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
+    if (allowed) return;
+    const detail = `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`;
+    throw retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
+  };
 }

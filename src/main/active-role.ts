@@ -15,8 +15,15 @@ import type { ProberState } from '../record/connection-watch.ts';
 import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { readCells } from '../view/heatmap-cells.ts';
 import type { PartStates, Readiness } from '../view/monitor.ts';
+import { UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
+
+/** The fleet of a process that makes no checks. */
+export const NO_FLEET: Role['fleet'] = {
+  report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }),
+};
 
 /** A role of a process: monitor or serving. */
 export interface Role {
@@ -123,4 +130,31 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     polls: () => now().polls(),
   };
   return activeRole;
+}
+
+/**
+ * Creates the role of a cluster process that neither evaluates results nor serves the site, and answers only `/healthz`,
+ * `/readyz` and `/metrics`. `standby`: a judge that becomes the monitor when the lease is free; `probing`: a node that only
+ * makes checks.
+ */
+export function createIdleRole(name: 'standby' | 'probing', log: Log): Role {
+  const status = createMemoryStatusStore({ log });
+  const notServed = async () => {
+    throw new Error('this process does not serve');
+  };
+  return {
+    name,
+    status,
+    samples: { query: notServed, newest: notServed, regionsOf: notServed },
+    heartbeats: { takeHeartbeat: notServed, noteRefusal() {} },
+    vendorOf: () => null,
+    watchTransitions: () => () => {},
+    prober: () => UNKNOWN_MONITOR_STATE.prober,
+    stores: () => ({}),
+    fleet: NO_FLEET,
+    feeds: () => [],
+    polls: () => ({ good: 0, failed: 0 }),
+    reload: async () => {},
+    stop: () => status.close(),
+  };
 }

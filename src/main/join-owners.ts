@@ -2,14 +2,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
-import { openDomainProofs } from '../auth/domain-proof.ts';
+import { openDomainProofs, startDomainRechecks } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
-import { startDomainRechecks } from '../auth/recheck-page-domains.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { type NodeState, regionsOf } from '../domain/node.ts';
-import { createHandCharge } from '../http/charge-by-hand.ts';
+import { createHandCharge } from '../http/rate-limits.ts';
 import type { Log } from '../log.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { createDeliveryCounter } from '../notify/delivery-counts.ts';

@@ -1,24 +1,27 @@
 /** Joins the site: rendering, sign-in by key, the API and the pages, their metrics, and the HTTP server. */
+
+import type { AlertFigures } from '../alerts/alert-figures.ts';
 import { createKeyAuthenticator } from '../auth/key-authenticator.ts';
-import { isClustered } from '../config/resolve-config.ts';
+import { type Config, isClustered } from '../config/resolve-config.ts';
 import { limitConnections, readConnectionLimit } from '../http/connection-limit.ts';
 import { createHttpServer, listenWithRetry } from '../http/server.ts';
 import type { CountedLog } from '../log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { type ObservedParts, observeProgram } from '../metrics/observe-program.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import { createRenderer } from '../render/renderer.ts';
-import { createApp } from '../site/app.ts';
+import { type AppOptions, createApp } from '../site/app.ts';
 import { openPageDomains } from '../site/page-domains.ts';
 import { PUBLIC_READS } from '../store/ports/public-reads.ts';
+import type { RegistryHealth } from '../store/ports/storage-health.ts';
 import { VERSION } from '../version.ts';
 import { keepReads } from '../view/kept-reads.ts';
-import type { Readiness } from '../view/monitor.ts';
+import type { PartStates, Readiness } from '../view/monitor.ts';
 import type { ActiveRole } from './active-role.ts';
-import { appSettings } from './app-settings.ts';
 import type { Owners } from './join-owners.ts';
 import type { RoleParts } from './open-stores.ts';
-import { ownAlerts, ownResults, ownStorage, ownTroubles } from './own-states.ts';
+import type { Probing } from './start-probing.ts';
 import type { RoleChanges } from './start-role.ts';
 import type { CheckWatches } from './watch-checks.ts';
 
@@ -154,4 +157,64 @@ export async function joinSite(parts: SiteParts) {
       };
     },
   };
+}
+
+/** Picks the settings of the site. */
+function appSettings(config: Config): AppOptions['settings'] {
+  const { checks, http } = config;
+  const { siteUrl } = http;
+  return {
+    siteUrl,
+    home: config.site.home,
+    isForMembers: config.site.access === 'members',
+    securityContact: http.securityContact,
+    intervalMs: checks.intervalMs,
+    slowOverMs: checks.slowOverMs,
+    version: VERSION,
+    about: {
+      timeoutMs: checks.timeoutMs,
+      confirmAfterMs: checks.confirmAfterMs,
+      quorum: checks.quorum,
+      userAgent: userAgentOf(VERSION, siteUrl),
+      operator: {
+        name: config.about.operator,
+        url: config.about.website,
+        contact: config.about.contact,
+      },
+      notice: config.about.notice,
+    },
+    trustedProxies: http.trustedProxies,
+    anonymousPerMinute: config.limits.anonymousPerMinute,
+    authenticatedPerMinute: config.limits.authenticatedPerMinute,
+    changesPerAccount: config.limits.changesPerAccount,
+    silenceMs: config.heartbeats.silenceMs,
+    domainsPerAccount: config.limits.domainsPerAccount,
+  };
+}
+
+/** Adds the state of this process' own connection to the registry, which the states from the monitor do not cover. */
+function ownStorage({ problem, damage }: RegistryHealth): PartStates {
+  const message = problem()?.message ?? damage();
+  return message === null ? {} : { storage: { problem: message } };
+}
+
+/** Adds the results of this node that have not been sent to the judge, if it makes checks for a cluster. */
+function ownResults(probing: Probing | null): PartStates {
+  if (probing === null) return {};
+  const { problem, waiting, dropped } = probing.results();
+  return { results: { problem, waiting, lost: dropped } };
+}
+
+/** Parts that are shown while they have a problem. */
+function ownTroubles(problems: Readonly<Partial<Record<keyof PartStates, string | null>>>): PartStates {
+  return Object.fromEntries(
+    Object.entries(problems).flatMap(([name, problem]) => (problem === null ? [] : [[name, { problem }]])),
+  );
+}
+
+/** Adds why this process decides or sends no alerts although it should. */
+function ownAlerts(figures: AlertFigures | null): PartStates {
+  if (figures === null || figures.problem === null) return {};
+  const { problem, counts } = figures;
+  return { alerts: { problem, waiting: counts.waiting } };
 }

@@ -1,11 +1,11 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
-import type { SeenCatalogue } from '../catalogue/watch-catalogue.ts';
 import {
   createCatalogueWriter,
   isStored,
   loadCatalogue,
   markCatalogue,
+  type SeenCatalogue,
   watchCatalogue,
 } from '../catalogue/watch-catalogue.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
@@ -26,14 +26,12 @@ import { startObservationFeed } from '../store/samples/influx/observation-feed.t
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { VERSION } from '../version.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import type { Role } from './active-role.ts';
+import { NO_FLEET, type Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
-import { NO_FLEET } from './idle-role.ts';
 import { joinRecord, loadServices } from './join-record.ts';
 import { joinVendors, type Vendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
-import type { RoleParts } from './open-stores.ts';
-import { type MonitorStores, openMonitorStores } from './open-stores.ts';
+import { type MonitorStores, openMonitorStores, type RoleParts } from './open-stores.ts';
 import { countThreads, createConfiguredFleet } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
 

@@ -16,9 +16,8 @@ import {
   type LeaseOptions,
   type WriterLease,
 } from '../store/lease/writer-lease.ts';
-import type { ActiveRole, Role } from './active-role.ts';
+import { type ActiveRole, createIdleRole, type Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
-import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
 import type { RoleParts } from './open-stores.ts';
 import { type SpooledSamples, sendSpooledSamples } from './spooled-samples.ts';

@@ -7,12 +7,10 @@ import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import { followTransitions } from '../record/transition-feed.ts';
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
-import type { Role } from './active-role.ts';
+import { NO_FLEET, type Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
-import { NO_FLEET } from './idle-role.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
-import type { RoleParts } from './open-stores.ts';
-import { openReadSamples } from './open-stores.ts';
+import { openReadSamples, type RoleParts } from './open-stores.ts';
 
 /** The serving role, and the steps that end it when this process becomes the monitor. */
 export interface ServingRole extends Role {

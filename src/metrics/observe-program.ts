@@ -4,10 +4,9 @@ import type { Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { Metrics } from './metrics.ts';
+import { type Metrics, observeSlots, type SlotFigures } from './metrics.ts';
 import { observeAlerts, type ReadAlertFigures } from './observe-alerts.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
-import { observeSlots, type SlotFigures } from './observe-slots.ts';
 
 /** What a probe thread reports. */
 interface HostFigures {

@@ -9,13 +9,12 @@ import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import { type AddressGuard, type AddressLoad, createAddressGuard } from '../outbound/address-guard.ts';
 import { createAddressLoads } from '../outbound/address-load.ts';
 import { createTrustStore } from '../outbound/connection.ts';
-import { startDeadline } from '../outbound/deadline.ts';
+import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { createDestinationCache } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import { type OwnerReach, ownerPolicy } from '../outbound/owner-destinations.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { createAbortSwitch } from './abort-switch.ts';
 
 /** Settings of a prober. Plain data that can be sent to a thread. */
 export interface ProberSettings {
@@ -149,5 +148,37 @@ export function createTargetGuards(reach: OwnerReach, loadOf?: (accountId: numbe
       byPort.set(port, guard);
     }
     return guard;
+  };
+}
+
+/**
+ * Creates a switch for `slots` concurrent attempts. A listener for each attempt would cost more than the rest of its
+ * setup, and more than ten would cause a warning about a leak. The deadlines are in an array, because a Set with many
+ * additions and deletions leaves old tables behind: each references the next one, and all that they contain stays in
+ * memory until the next full garbage collection.
+ */
+function createAbortSwitch(slots: number) {
+  const tied = new WeakMap<AbortSignal, (Deadline | null)[]>();
+  const listen = (signal: AbortSignal) => {
+    const deadlines = new Array<Deadline | null>(slots).fill(null);
+    tied.set(signal, deadlines);
+    signal.addEventListener(
+      'abort',
+      () => {
+        for (const deadline of deadlines) deadline?.abort();
+      },
+      { once: true },
+    );
+    return deadlines;
+  };
+  return {
+    tie(signal: AbortSignal, slot: number, deadline: Deadline): void {
+      const deadlines = tied.get(signal) ?? listen(signal);
+      deadlines[slot] = deadline;
+    },
+    untie(signal: AbortSignal, slot: number): void {
+      const deadlines = tied.get(signal);
+      if (deadlines !== undefined) deadlines[slot] = null;
+    },
   };
 }

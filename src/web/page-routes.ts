@@ -1,6 +1,7 @@
 /** The routes of the pages and their files. */
 
 import type { Clock } from '../clock.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
 import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.ts';
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
@@ -19,7 +20,6 @@ import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
 import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
-import { designPage } from './design-page.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { frontPage } from './front-page.ts';
 import { heatmapPage } from './heatmap-page.ts';
@@ -29,17 +29,38 @@ import { createLogos } from './home/logos.ts';
 import { type SparklineSources, sparklines } from './home/sparklines.ts';
 import { honestyPage } from './honesty-page.ts';
 import { incidentsPage } from './incidents-page.ts';
+import { chooseLanguage, LANGUAGES } from './language/language.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
-import { createAssets, embedScript } from './parts/assets.ts';
+import { type AssetAddresses, createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
+import { pillMarkup } from './parts/verdict.ts';
 import { createViews, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 import { type SubscribeSources, subscribePages } from './subscribe/subscribe-pages.ts';
 import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
+
+/** What the page shows of `assets/web/tokens.css`. */
+const TOKENS = {
+  colours: [
+    { title: 'Surfaces and text', names: ['page', 'card', 'line', 'edge', 'text', 'soft', 'link'] },
+    ...['up', 'slow', 'down', 'unknown', 'maintenance'].map((name) => ({
+      title: name,
+      names: [name, `${name}-text`, `${name}-fill`],
+    })),
+  ],
+  sizes: [
+    { name: 'size-1', use: 'Notes, labels of figures, axes' },
+    { name: 'size-2', use: 'Secondary text, tables, navigation' },
+    { name: 'size-3', use: 'Running text' },
+    { name: 'size-4', use: 'Headings of sections, verdicts' },
+    { name: 'size-5', use: 'Titles and large figures' },
+  ],
+  spaces: ['space-1', 'space-2', 'space-3', 'space-4', 'space-5', 'space-6'],
+};
 
 /** Sources of the pages. */
 export type PageSources = Omit<
@@ -181,4 +202,25 @@ function ownerRoutes(render: RenderPage, sources: SharedSources): Route[] {
     ...route,
     sameOrigin: true,
   }));
+}
+
+/** The route. */
+function designPage(render: RenderPage, assets: Pick<AssetAddresses, 'designStyle' | 'serviceStyle'>): Route {
+  return {
+    path: '/design',
+    bucket: 'pages',
+    access: 'everyone',
+    handle: (request) =>
+      render('./design', {
+        language: chooseLanguage(request),
+        title: 'Upbeat design',
+        meta: [{ attribute: 'name', key: 'robots', content: 'noindex' }],
+        styles: [assets.serviceStyle, assets.designStyle],
+        ...TOKENS,
+        pills: SERVICE_STATUSES.map((word) => {
+          const text = LANGUAGES.en.texts.status[word];
+          return { word, text, pill: pillMarkup(word, text) };
+        }),
+      }),
+  };
 }

@@ -3,8 +3,12 @@ import { Secret, TOTP } from 'otpauth';
 import type { Test } from 'tap';
 import t from 'tap';
 import { hashPassword } from '../../src/auth/password-hash.ts';
-import { createPasswordSignIn, nameKeyOf, type PasswordAttempt } from '../../src/auth/password-sign-in.ts';
-import { makeRecoveryCodes } from '../../src/auth/recovery-codes.ts';
+import {
+  createPasswordSignIn,
+  makeRecoveryCodes,
+  nameKeyOf,
+  type PasswordAttempt,
+} from '../../src/auth/password-sign-in.ts';
 import { createSignInSecret } from '../../src/auth/sign-in-secret.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import t from 'tap';
-import { makeRecoveryCodes, readRecoveryCode } from '../../src/auth/recovery-codes.ts';
+import { makeRecoveryCodes, readRecoveryCode } from '../../src/auth/password-sign-in.ts';
 import { describeTotp, findTotpStep } from '../../src/auth/totp.ts';
 
 /** The secret of RFC 6238's test vectors. */

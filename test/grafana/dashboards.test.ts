@@ -8,7 +8,7 @@ import { allDashboards } from '../../grafana/all-dashboards.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { renderServiceSeries } from '../../src/metrics/service-series.ts';
-import { createStatusTally } from '../../src/store/status/status-tally.ts';
+import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import {
   annotationTargets,
   GRAFANA_FOLDER,

@@ -4,7 +4,7 @@ import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeCluster } from '../../src/metrics/observe-cluster.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
-import { createStatusTally } from '../../src/store/status/status-tally.ts';
+import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { check, current, inRegion, NOW, node } from '../site/site-world.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>

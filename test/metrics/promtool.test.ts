@@ -4,7 +4,7 @@ import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { renderServiceSeries } from '../../src/metrics/service-series.ts';
-import { createStatusTally } from '../../src/store/status/status-tally.ts';
+import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 

@@ -1,6 +1,6 @@
 /** Domains of owners for status pages, over HTTP: proof, routing by the `Host` header, addresses, and hostile hosts. */
 import t, { type Test } from 'tap';
-import { recheckDomains } from '../../src/auth/recheck-page-domains.ts';
+import { recheckDomains } from '../../src/auth/domain-proof.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { pngOf } from '../support/pictures.ts';
 import { requestAt } from './request-at.ts';

@@ -20,7 +20,7 @@ import type {
   RegionStatus,
   Transition,
 } from '../../src/domain/status/current.ts';
-import { createHandCharge } from '../../src/http/charge-by-hand.ts';
+import { createHandCharge } from '../../src/http/rate-limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';

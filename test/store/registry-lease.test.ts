@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
-import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/lease/lease-keeper.ts';
+import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/lease/held-lease.ts';
 import {
   acquireLease,
   createLeaseSight,

@@ -17,9 +17,13 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../error.ts';
-import { ImportError } from './import-error.ts';
 import type { KumaBackup } from './kuma-backup.ts';
 import { asText, type Row } from './listed-service.ts';
+
+/** Thrown where a file of an import cannot be read at all. */
+export class ImportError extends Error {
+  readonly code = 'bad_import';
+}
 
 /** The first bytes of a database of SQLite. */
 const MAGIC = 'SQLite format 3\0';

@@ -6,7 +6,7 @@ import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { Type } from '../../json-schema.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './define-channel.ts';
-import { htmlLines, htmlServices } from './html-text.ts';
+import { htmlLines, htmlServices } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';

@@ -1,8 +1,11 @@
 /** Escapes foreign text for the markups of media, so that names make no mention, link or format there. */
 
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import type { Moment, Phrase } from '../../language/phrase.ts';
+import { escapeMarkup, type Moment, type Phrase } from '../../language/phrase.ts';
 import { FORMATS } from '../../language/shared-texts.ts';
+import type { MessageText } from './message-text.ts';
+
+const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 
 /** How a medium writes text and times. */
 export interface Markup {
@@ -33,5 +36,34 @@ export function linkUrl(url: string): string {
   return url.replace(
     /[()<>|\s]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+/** A link. `shown` is HTML. */
+function htmlLink(url: string, shown: string): string {
+  return `<a href="${escapeMarkup(url)}">${shown}</a>`;
+}
+
+/** The links of a message in one line. */
+export function htmlLinks({ links }: MessageText): string {
+  return links.map(({ label, url }) => htmlLink(url, escapeMarkup(label))).join(' · ');
+}
+
+/** The facts and the text of a message, one line each. */
+export function htmlLines({ facts, text }: MessageText, language: MessageLanguage): string[] {
+  return [
+    ...facts.map(({ label, value, url }) => {
+      const shown = markUp(value, MARKUP, language);
+      return `<b>${escapeMarkup(label)}:</b> ${url === undefined ? shown : htmlLink(url, shown)}`;
+    }),
+    ...(text === '' ? [] : escapeMarkup(text).split('\n')),
+  ];
+}
+
+/** The services of a message, one item each. */
+export function htmlServices({ services }: MessageText): string[] {
+  return services.map(
+    ({ name, url, text }) =>
+      `${htmlLink(url, escapeMarkup(name))}${text === '' ? '' : `: ${escapeMarkup(text)}`}`,
   );
 }

@@ -16,7 +16,7 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
+import { htmlLines, htmlLinks, htmlServices } from './markup.ts';
 import { type MessageText, plainLines, renderMessage, TONE_MARKS } from './message-text.ts';
 import { sendInThread } from './send-in-thread.ts';
 import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';

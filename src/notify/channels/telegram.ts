@@ -14,7 +14,7 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
+import { htmlLines, htmlLinks, htmlServices } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
 import { sendInThread } from './send-in-thread.ts';

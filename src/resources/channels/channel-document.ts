@@ -10,9 +10,8 @@ import {
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
 import { type TSchema, Type } from '../../json-schema.ts';
 import type { ChannelKindParts } from '../../notify/channels/channel-kind.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../kit/change.ts';
+import { accept, type FieldRefusal, type Outcome, readAll, readNameField, refuse } from '../kit/change.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;

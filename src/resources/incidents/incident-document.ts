@@ -9,11 +9,10 @@ import {
   ownerIncidentId,
 } from '../../domain/incident/owner-incident.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import { accept, type Outcome, refuse } from '../kit/change.ts';
+import { accept, type Outcome, readAll, refuse } from '../kit/change.ts';
 import { findSubjects, type NamedSubjects, nameSubjects, type Subjects } from '../kit/post-subjects.ts';
 import { readPostText, readPostTitle } from '../kit/post-text.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll } from '../kit/read-input.ts';
 
 const strict = { additionalProperties: false };
 const { subjects, titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;

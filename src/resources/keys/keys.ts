@@ -10,10 +10,11 @@ import {
   attempt,
   type Outcome,
   type Principal,
+  readAll,
+  readNameField,
   refuse,
   refuseRole,
 } from '../kit/change.ts';
-import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** The dependencies of changes of keys. */
 export interface KeyContext {

@@ -1,4 +1,8 @@
 /** The principal and the outcome of changes by owners and the operator. */
+
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
+import { readGivenName } from '../../domain/given-name.ts';
+import { readAnyHost, readHostName } from '../../domain/host-name.ts';
 import type { KeyScope } from '../../domain/key-scope.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import { includesRole, type LimitedRole, type Role } from '../../domain/role.ts';
@@ -73,3 +77,49 @@ export async function attempt<T>(change: () => Promise<T>, field: string | null 
 
 /** How often a change is computed again because another writer was faster. */
 export const MAX_TRIES = 5;
+
+/** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
+export function readAll<T extends object>(
+  readings: {
+    readonly [Field in keyof T]: Outcome<T[Field]>;
+  },
+): Outcome<T> {
+  const refusals: FieldRefusal[] = [];
+  const values: [string, unknown][] = [];
+  for (const [field, reading] of Object.entries<Outcome<unknown>>(readings)) {
+    if (reading.ok) values.push([field, reading.value]);
+    else
+      refusals.push(
+        ...reading.refusals.map(({ field: part, refusal }) => ({ field: part ?? field, refusal })),
+      );
+  }
+  return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
+}
+
+/** Reads the name of a key, a service, a channel or a rule. Refused with `missing` if it is blank, and with `name_invalid`. */
+export function readNameField(
+  text: string,
+  missing: 'key_name_missing' | 'service_name_missing' | 'channel_name_missing' | 'rule_name_missing',
+): Outcome<string> {
+  if (text.trim() === '') return refuse({ code: missing });
+  const reading = readGivenName(text);
+  return reading.ok ? accept(reading.name) : refuse({ code: 'name_invalid', problem: reading.problem });
+}
+
+/** Reads the host of a service. Refused with `domain_invalid`, and with `url_refused` for one that is never connected to. */
+export function readServiceHost(
+  text: string,
+  { anyHost, refuseHost }: Pick<AllowedDestinations, 'anyHost' | 'refuseHost'>,
+): Outcome<string> {
+  if (!anyHost) return readDomain(text);
+  const reading = readAnyHost(text);
+  if (!reading.ok) return refuse({ code: 'domain_invalid', problem: reading.problem });
+  const problem = refuseHost(reading.domain);
+  return problem === null ? accept(reading.domain) : refuse({ code: 'url_refused', problem });
+}
+
+/** Reads a domain. Refused with `domain_invalid`. */
+export function readDomain(text: string): Outcome<string> {
+  const reading = readHostName(text);
+  return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
+}

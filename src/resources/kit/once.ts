@@ -3,10 +3,25 @@ import { createHash } from 'node:crypto';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpResponse, WriteRequest } from '../../http/route.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import {
+  IDEMPOTENT_NAMES,
+  type IdempotencyStore,
+  type IdempotentCalls,
+  type IdempotentName,
+  type IdempotentOutcome,
+  type IdempotentRequest,
+} from '../../store/ports/idempotency.ts';
 import { attempt } from './change.ts';
-import { createIdempotentChanges } from './idempotent.ts';
 import { resultOf } from './refused.ts';
+
+/** The changes with the request's key, and the outcome of the one that was made. */
+interface IdempotentChanges {
+  readonly calls: IdempotentCalls;
+  /** Stores `text` with the changes that follow, in place of the request's secret. */
+  keep(text: string): void;
+  /** Null: none was made. */
+  outcome(): IdempotentOutcome<unknown> | null;
+}
 
 /** A change that a client may repeat. */
 export interface RepeatableChange<T> {
@@ -94,4 +109,25 @@ function fingerprintOf(id: string, { params, query, body, key }: WriteRequest): 
   const named = Object.keys(others).length === 0 ? [] : [others];
   hash.update(JSON.stringify([id, key.id, slug?.toLowerCase() ?? null, query, ...named]));
   return hash.update(body).digest('base64url');
+}
+
+/** Creates the changes of one request: the first one is made unless an earlier request has made it. */
+function createIdempotentChanges(registry: IdempotencyStore, request: IdempotentRequest): IdempotentChanges {
+  let { secret } = request;
+  let last: IdempotentOutcome<unknown> | null = null;
+  const call =
+    (name: IdempotentName) =>
+    async (...args: readonly unknown[]): Promise<unknown> => {
+      const outcome = await registry.callIdempotent({ ...request, secret }, name, args);
+      last = outcome;
+      return outcome.value;
+    };
+  const calls: Record<string, (...args: never[]) => Promise<unknown>> = Object.fromEntries(
+    IDEMPOTENT_NAMES.map((name) => [name, call(name)]),
+  );
+  // The registry's method of that name returns the value.
+  const keep = (text: string) => {
+    secret = text;
+  };
+  return { calls: calls as unknown as IdempotentCalls, keep, outcome: () => last };
 }

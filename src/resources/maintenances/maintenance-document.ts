@@ -5,11 +5,10 @@ import { OWNER_MAINTENANCE_BOUNDS } from '../../domain/incident/owner-maintenanc
 import { momentOf, occurs, readRule } from '../../domain/incident/recurrence.ts';
 import { type Static, Type } from '../../json-schema.ts';
 import type { NewOwnerMaintenance } from '../../store/ports/posts.ts';
-import { accept, type Outcome, refuse } from '../kit/change.ts';
+import { accept, type Outcome, readAll, refuse } from '../kit/change.ts';
 import { findSubjects, nameSubjects, type Subjects } from '../kit/post-subjects.ts';
 import { readPostText, readPostTitle } from '../kit/post-text.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll } from '../kit/read-input.ts';
 
 /** A start that is earlier by less than this is now: forms have no seconds. */
 const MAX_LATE_MS = 300_000;

@@ -20,11 +20,10 @@ import {
 import { type Static, Type } from '../../json-schema.ts';
 import type { WantedPage } from '../../store/ports/account-content.ts';
 import type { StoredPicture } from '../../store/ports/status-pages.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../kit/change.ts';
+import { accept, type FieldRefusal, type Outcome, readAll, refuse } from '../kit/change.ts';
 import type { ListedOnPage } from '../kit/listed-services.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll } from '../kit/read-input.ts';
 import { atDomain, readPageDomain } from './page-domains.ts';
 import { readPicture } from './read-picture.ts';
 

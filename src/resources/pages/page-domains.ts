@@ -4,8 +4,15 @@ import type * as Tldts from 'tldts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
-import { accept, mayChange, type Outcome, type Principal, refuse, refuseRole } from '../kit/change.ts';
-import { readDomain } from '../kit/read-input.ts';
+import {
+  accept,
+  mayChange,
+  type Outcome,
+  type Principal,
+  readDomain,
+  refuse,
+  refuseRole,
+} from '../kit/change.ts';
 
 /** The dependencies of these changes. */
 export interface PageDomainContext {

@@ -4,8 +4,7 @@
  */
 import type { Passkeys } from '../../auth/passkeys.ts';
 import { findPasswordProblem, hashPassword } from '../../auth/password-hash.ts';
-import { nameKeyOf } from '../../auth/password-sign-in.ts';
-import { makeRecoveryCodes } from '../../auth/recovery-codes.ts';
+import { makeRecoveryCodes, nameKeyOf } from '../../auth/password-sign-in.ts';
 import { readSetupSecret } from '../../auth/setup-links.ts';
 import type { SignInSecret } from '../../auth/sign-in-secret.ts';
 import { findTotpStep } from '../../auth/totp.ts';
@@ -18,8 +17,7 @@ import type {
   SetupLinkStore,
   SignInStore,
 } from '../../store/ports/sign-in.ts';
-import { accept, attempt, type Outcome, type Refused, refuse } from '../kit/change.ts';
-import { readAll } from '../kit/read-input.ts';
+import { accept, attempt, type Outcome, type Refused, readAll, refuse } from '../kit/change.ts';
 
 /** The dependencies of these changes. */
 export interface WaysInContext {

@@ -10,9 +10,8 @@ import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration } from '../../domain/durations.ts';
 import { readTimezone } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../kit/change.ts';
+import { accept, type FieldRefusal, type Outcome, readAll, readNameField, refuse } from '../kit/change.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** Limits of `after`, milliseconds. */
 const AFTER_LIMITS = { minMs: 0, maxMs: DAY_MS } as const;

@@ -33,8 +33,7 @@ import {
   type SettingsReading,
   validateSettings,
 } from '../../kinds/settings.ts';
-import { accept, type Outcome, type Principal, type Refused, refuse } from '../kit/change.ts';
-import { readAll } from '../kit/read-input.ts';
+import { accept, type Outcome, type Principal, type Refused, readAll, refuse } from '../kit/change.ts';
 
 /** Members that are not known are refused. */
 const strict = { additionalProperties: false };

@@ -16,10 +16,18 @@ import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
 import type { Beside, DefinedService } from '../../store/ports/services.ts';
-import { accept, type FieldRefusal, type Outcome, type Refused, refuse } from '../kit/change.ts';
+import {
+  accept,
+  type FieldRefusal,
+  type Outcome,
+  type Refused,
+  readAll,
+  readNameField,
+  readServiceHost,
+  refuse,
+} from '../kit/change.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { readAll, readNameField, readServiceHost } from '../kit/read-input.ts';
 import { refuseSecrets, takeKept } from '../kit/take-kept.ts';
 import {
   type CheckRules,

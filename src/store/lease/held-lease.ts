@@ -6,11 +6,28 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../clock.ts';
+import { type Cancel, type Clock, systemClock } from '../../clock.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import type { RegistryStore } from '../database/registry-store.ts';
 import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
-import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
+
+/** How often the lease is renewed in the main thread's place. */
+const RENEW_MS = 1_000;
+
+/** A main thread that has not renewed the lease for this time hangs: its lease is left to expire. */
+export const MAX_BUSY_MS = 15_000;
+
+/**
+ * Renews the lease while the main thread of its holder is busy. With a million services, a garbage collection or a batch of
+ * results may hold the main thread for seconds on a busy machine; another process would take it for one that hangs. The
+ * registry's thread, which renews in its place, ends and stops together with the process.
+ */
+interface LeaseKeeper {
+  /** Notes that the main thread renews the lease. */
+  heard(fence: number): void;
+  /** Ends it, until the main thread renews again. */
+  stop(): void;
+}
 
 /** Takes the lease; returns the new fence, or null if another process was first. */
 export async function takeLease(
@@ -209,4 +226,43 @@ function readAliveMark(dataDir: string): AliveMark | null {
   } catch {
     return null;
   }
+}
+
+/** Creates a keeper. `renew` renews the lease with this fence, as the main thread does. */
+export function createLeaseKeeper(
+  clock: Clock,
+  renew: (fence: number, now: number) => Promise<unknown>,
+): LeaseKeeper {
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let held: number | null = null;
+  let cancel: Cancel | null = null;
+  let isRenewing = false;
+  const stop = (): void => {
+    cancel?.();
+    cancel = null;
+    held = null;
+  };
+  const keep = (): void => {
+    const silentMs = clock.monotonic() - heardMs;
+    if (held === null || isRenewing || silentMs < RENEW_MS) return;
+    if (silentMs > MAX_BUSY_MS) {
+      stop();
+      return;
+    }
+    isRenewing = true;
+    renew(held, clock.now())
+      // The main thread notices a lost lease itself, and a full disk ends at its next renewal.
+      .catch(() => undefined)
+      .finally(() => {
+        isRenewing = false;
+      });
+  };
+  return {
+    heard(fence) {
+      heardMs = clock.monotonic();
+      held = fence;
+      cancel ??= clock.every(RENEW_MS, keep);
+    },
+    stop,
+  };
 }

@@ -2,12 +2,16 @@
 import { DAY_MS } from '../../domain/durations.ts';
 import type { DayReader } from './day-reader.ts';
 import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series } from './encoding.ts';
-import { fillLevels } from './fill-levels.ts';
-import { freshDays } from './fresh-days.ts';
-import { firstKeptDay } from './kept-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import type { InSlices } from './slices.ts';
+import { fillLevels, type InSlices } from './slices.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
+
+/** What {@link freshDays} looks into. */
+interface FreshDaysOptions {
+  readonly database: Pick<SamplesDatabase, 'block' | 'summarized'>;
+  readonly reader: Pick<DayReader, 'block'>;
+  readonly today: number;
+}
 
 /** The parts of an engine that its compaction uses; retention in milliseconds. */
 export interface DayCompactionOptions {
@@ -116,4 +120,54 @@ export class DayCompaction {
     const hours = summarizeHours(series);
     this.#database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   }
+}
+
+/**
+ * The first day, since 1970, that a retention keeps. It keeps as many days with samples as it has days, too: under a wall
+ * clock that is wrong by a year, nothing gets old but by days on which there were samples. `days` are in no order.
+ */
+function firstKeptDay(days: readonly number[], retentionMs: number, now: number): number {
+  // Today and the days before it.
+  const kept = Math.ceil(retentionMs / DAY_MS) + 1;
+  const newest = [...days].sort((a, b) => b - a).slice(0, kept);
+  return Math.min(Math.floor((now - retentionMs) / DAY_MS), newest.at(-1) ?? 0);
+}
+
+/**
+ * Splits the buffer of series `number` by day since 1970. Leaves out days of which the summary alone is left, because their
+ * block was deleted or is damaged: a day that is answered from the late samples would hide its summary. `today`: the present day;
+ * it has a summary only if the wall clock was ahead, which counts for nothing. `buffer` undefined: it is empty.
+ */
+export function freshDays(
+  buffer: Series | undefined,
+  number: number,
+  { database, reader, today }: FreshDaysOptions,
+): Map<number, Series> {
+  const days = splitByDay(buffer);
+  for (const day of days.keys())
+    if (day < today && isSummaryAlone(number * KEY_DAYS + day, database, reader)) days.delete(day);
+  return days;
+}
+
+function isSummaryAlone(
+  key: number,
+  database: FreshDaysOptions['database'],
+  reader: FreshDaysOptions['reader'],
+): boolean {
+  if (database.summarized(key, key + 1).length === 0) return false;
+  const block = database.block(key);
+  return block === null || reader.block(key, block) === null;
+}
+
+function splitByDay(series: Series | undefined): Map<number, Series> {
+  const days = new Map<number, Series>();
+  if (series === undefined) return days;
+  for (const [index, time] of series.times.entries()) {
+    const day = Math.floor(time / DAY_MS);
+    const known = days.get(day) ?? { times: [], outcomes: [] };
+    days.set(day, known);
+    known.times.push(time);
+    known.outcomes.push(series.outcomes[index] as number);
+  }
+  return days;
 }

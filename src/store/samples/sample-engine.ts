@@ -7,14 +7,12 @@ import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
-import { DayCompaction } from './day-compaction.ts';
+import { DayCompaction, freshDays } from './day-compaction.ts';
 import { createDayReader } from './day-reader.ts';
 import { EMPTY_SERIES, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
-import { fillLevels, hasLevels } from './fill-levels.ts';
-import { freshDays } from './fresh-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
-import { createSlices, type InSlices, nextTurn, SLICE_MS } from './slices.ts';
+import { createSlices, fillLevels, hasLevels, type InSlices, nextTurn, SLICE_MS } from './slices.ts';
 import { readCells, readWindow, type WindowReading } from './window-reader.ts';
 
 /** Options of the engine; retention in milliseconds. */

@@ -1,12 +1,15 @@
 /** The status store in this process's memory. */
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
+import { failingRegions } from '../../domain/status/agree.ts';
 import { type CurrentStatus, headOf, type StatusHead } from '../../domain/status/current.ts';
 import type { StatusRows } from '../../domain/status/shared-statuses.ts';
 import { StatusTable } from '../../domain/status/status-table.ts';
 import type { Log } from '../../log.ts';
-import type { StatusStore } from '../ports/status.ts';
-import { createStatusTally } from './status-tally.ts';
+import type { StatusCounts, StatusStore } from '../ports/status.ts';
+
+/** What is counted of a record. */
+type Counted = Pick<CurrentStatus, 'status'> & Partial<Pick<CurrentStatus, 'scope' | 'regions'>>;
 
 /**
  * A record in the form in which another process has sent it. Nearly all records of a process that only serves are replaced
@@ -119,4 +122,39 @@ type Order = Pick<CurrentStatus, 'seq' | 'observedAt'>;
 function isNewer(record: Order, stored: Order | undefined): boolean {
   if (stored === undefined || record.seq > stored.seq) return true;
   return record.seq === stored.seq && record.observedAt > stored.observedAt;
+}
+
+/** Creates the counts of an empty store. A change costs the same with ten services as with a million. */
+export function createStatusTally() {
+  const byStatus = new Map<string, number>();
+  const byScope = new Map<string, number>();
+  const failingByRegion = new Map<string, number>();
+  const counts: StatusCounts = {
+    withStatus: (status) => byStatus.get(status) ?? 0,
+    withScope: (scope) => byScope.get(scope) ?? 0,
+    failing: () => failingByRegion,
+  };
+
+  function count(record: Counted | undefined, by: 1 | -1): void {
+    if (record === undefined) return;
+    add(byStatus, record.status, by);
+    if (record.scope) add(byScope, record.scope, by);
+    if (record.regions === undefined) return;
+    for (const { region } of failingRegions(record)) add(failingByRegion, region, by);
+  }
+
+  return {
+    counts,
+    /** Replaces a record; undefined: there is none. */
+    change(before: Counted | undefined, after: Counted | undefined): void {
+      count(before, -1);
+      count(after, 1);
+    },
+  };
+}
+
+function add(counts: Map<string, number>, label: string, by: number): void {
+  const count = (counts.get(label) ?? 0) + by;
+  if (count === 0) counts.delete(label);
+  else counts.set(label, count);
 }

@@ -1,12 +1,14 @@
 /** `/dashboard`: what sums the account up, its services and what waits for its owner. */
 
 import { DAY_MS } from '../../domain/durations.ts';
+import { includesRole, type Role } from '../../domain/role.ts';
 import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { acknowledgeAlert, openAlerts } from '../../resources/alerts/open-alerts.ts';
 import { accept } from '../../resources/kit/change.ts';
 import { dropClaim } from '../../resources/services/domains.ts';
+import type { Language } from '../language/language.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';
@@ -24,7 +26,6 @@ import {
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { tabsOf } from './dashboard-tabs.ts';
 import { incidentPages } from './incident-pages.ts';
 import { invitationPages } from './invitation-pages.ts';
 import { keyPages } from './key-pages.ts';
@@ -48,6 +49,13 @@ import { invitationCookie, type Visitor } from './sign-in-pages.ts';
 import { startChannelPages } from './start-channel-pages.ts';
 import { START_PATH, startPages } from './start-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
+
+/** A tab, and whether the page belongs to it. */
+interface Tab {
+  readonly href: string;
+  readonly text: string;
+  readonly isHere: boolean;
+}
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, given: DashboardSources): Route[] {
@@ -201,4 +209,27 @@ function stepsOf(of: {
     { step: 'channel', href: '/dashboard/channels', isDone: of.channels.length > 0 },
     { step: 'page', href: '/dashboard/pages', isDone: of.pages.length > 0 },
   ] as const;
+}
+
+/** The tabs that a role sees. `template`: that of the page; `path`: of pages that share a template, the path of their tab. */
+function tabsOf(language: Language, role: Role, template: string, path?: unknown): Tab[] {
+  const { alerts, dashboard, members, site } = language.texts;
+  const all: readonly (readonly [href: string, text: string, templates: readonly string[], role?: Role])[] = [
+    ['/dashboard', site.services, ['./dashboard', './dashboard-service', './dashboard-new-service']],
+    ['/dashboard/rules', alerts.rules, ['./dashboard-rules', './dashboard-rule']],
+    ['/dashboard/channels', alerts.channels, ['./dashboard-channels', './dashboard-channel']],
+    ['/dashboard/pages', dashboard.pages, ['./dashboard-pages', './dashboard-page']],
+    ['/dashboard/incidents', dashboard.reportIncident, []],
+    ['/dashboard/maintenances', dashboard.planMaintenance, []],
+    ['/dashboard/keys', dashboard.keys, ['./dashboard-keys', './dashboard-key'], 'owner'],
+    ['/dashboard/webhooks', dashboard.webhooks, ['./dashboard-webhooks'], 'editor'],
+    ['/dashboard/members', members.title, ['./dashboard-members']],
+  ];
+  return all
+    .filter(([, , , needed = 'viewer']) => includesRole(role, needed))
+    .map(([href, text, templates]) => ({
+      href,
+      text,
+      isHere: templates.includes(template) || href === path,
+    }));
 }

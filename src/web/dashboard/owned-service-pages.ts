@@ -18,9 +18,14 @@ import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { nameOfCause } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
+import { windowOf } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
+import { viewPageIncident } from '../parts/incidents.ts';
+import { createUptimeBars } from '../parts/uptime-bars.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
+import { describeDay } from '../service/service-days.ts';
+import { drawingOf } from '../service/service-response-times.ts';
 import { checkLabels } from './check-fields.ts';
 import {
   changeContext,
@@ -36,8 +41,11 @@ import {
   visitorRoute,
 } from './dashboard-forms.ts';
 import { atFields, filledForm, patchIn, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
-import { createServicePast } from './service-past.ts';
 import type { Visitor } from './sign-in-pages.ts';
+
+const SHOWN_INCIDENTS = 5;
+
+const RANGE = '24h';
 
 const SHOWN = 20;
 const NO_ANSWERS: readonly boolean[] = [];
@@ -219,4 +227,35 @@ function newestReports(beats: readonly StoredHeartbeat[], logs: readonly Heartbe
   ]
     .sort((a, b) => b.at - a.at)
     .slice(0, SHOWN);
+}
+
+/** Creates the function that reads it. */
+function createServicePast(
+  sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'directory' | 'bounds' | 'now'>,
+) {
+  const { registry, samples, beginHistory, directory, bounds, now } = sources;
+  const readBars = createUptimeBars(sources);
+  return async (service: Service, language: Language) => {
+    const at = now();
+    const window = windowOf(RANGE, at);
+    const [bars, day, incidents] = await Promise.all([
+      readBars([service.id]),
+      beginHistory()(() => samples.query({ serviceId: service.id, ...window })),
+      registry.listIncidents({ serviceId: service.id, limit: SHOWN_INCIDENTS, offset: 0 }),
+    ]);
+    const { lines = [], told = [], uptimeRatio = null, knownDays = 0 } = bars.get(service.id) ?? {};
+    const uptime = uptimeRatio === null ? null : language.formats.percent(uptimeRatio);
+    const intervalMs = service.check.intervalMs ?? bounds.usual.intervalMs;
+    return {
+      lines,
+      told: told.map(({ day, ...place }) => ({ ...place, label: describeDay(day, intervalMs, language) })),
+      uptime,
+      knownDays,
+      drawing: day === null ? null : drawingOf(day, window, language),
+      range: language.texts.page.ago[RANGE],
+      incidents: incidents.map((incident) =>
+        viewPageIncident(incident, directory.pageName(service), at, language),
+      ),
+    };
+  };
 }

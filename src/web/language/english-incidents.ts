@@ -1,7 +1,89 @@
-/** Texts of the pages of incidents and of the heat map, in English. */
+/** Texts of the pages of incidents, maintenance and the heat map, and of the dashboard's pages about posts, in English. */
 import type { Incident, IncidentStatus } from '../../domain/incident/incident.ts';
 import type { CellLevel } from '../../domain/picture.ts';
-import type { WordOf } from '../../language/phrase.ts';
+import { type Moment, phraseOf, type WordOf } from '../../language/phrase.ts';
+
+/** Texts of the dashboard's pages about the posts of owners, in English. */
+
+/** The texts of these pages. */
+export const englishPosts = {
+  incidents: 'Incidents',
+  incidentsLead:
+    'What you say about your services and status pages. It stands beside what checks see, and never changes it.',
+  noIncidents: 'You have written no incident yet.',
+  newIncident: 'Write an incident',
+  title: 'Title',
+  text: 'Text (Markdown)',
+  update: 'Update (Markdown)',
+  status: 'Status',
+  severity: 'Severity',
+  concerns: 'Affects',
+  pageNamed: (title: string) => `status page ${title}`,
+  nothingYet: 'You have no service and no status page yet.',
+  publish: 'Publish',
+  preview: 'Preview',
+  change: 'Change',
+  changeOf: (title: string) => `Change ${title}`,
+  maintenances: 'Maintenance',
+  maintenancesLead:
+    'While maintenance runs, alerts about its services are held, and incidents of checks have the severity maintenance.',
+  noMaintenances: 'You have announced no maintenance.',
+  newMaintenance: 'Announce maintenance',
+  started: 'Started (UTC; leave empty for now)',
+  starts: 'Starts (empty: now)',
+  startsFirst: 'Starts',
+  zone: 'Time zone of the start',
+  duration: 'Duration, such as 90m or 2h',
+  repeats: 'Repeats',
+  way: {
+    once: 'never',
+    daily: 'daily',
+    weekly: 'weekly',
+    monthly: 'monthly',
+    rule: 'by an iCalendar rule',
+  },
+  onDays: 'On these days (none: that of the start)',
+  onMonthDay: 'On day of the month',
+  asStart: 'that of the start',
+  lastDayOfMonth: 'the last day',
+  recurrence: 'Rule (RRULE)',
+  weeklyOn: (days: string) => `weekly on ${days}`,
+  monthlyOn: (day: string) => `monthly on ${/\d/.test(day) ? `day ${day}` : day}`,
+  announce: 'Announce',
+  runs: 'in progress',
+  planned: 'scheduled',
+  over: 'over',
+  endNow: 'End now',
+  extend: 'Extend by 30 minutes',
+  skip: 'Skip the next one',
+  withdraw: 'Withdraw',
+};
+
+/** The texts of this page. */
+export const englishMaintenance = {
+  title: 'Maintenance of all services',
+  heading: 'Maintenance',
+  lead: 'Work that vendors and owners have announced. Failures during that time are expected.',
+  lists: 'Which maintenance',
+  all: 'All',
+  running: 'In progress',
+  planned: 'Upcoming',
+  past: 'Past',
+  none: {
+    running: 'No maintenance is in progress.',
+    planned: 'No maintenance is planned.',
+    past: 'There has been no maintenance yet.',
+  },
+  more: {
+    running: 'All that is in progress',
+    planned: 'All that is upcoming',
+    past: 'All past maintenance',
+  },
+  runs: (since: Moment) => phraseOf`for ${since}`,
+  lasts: (length: string) => `takes ${length}`,
+  further: 'Next page',
+  back: 'Previous page',
+};
 
 /** The texts of these pages. */
 export const englishIncidents = {

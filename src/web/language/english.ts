@@ -8,21 +8,17 @@ import type { BadgeStyle, PictureTheme, PictureWindow } from '../../domain/pictu
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
-import { englishAbout } from './english-about.ts';
+import { englishAbout, englishHonesty } from './english-about.ts';
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
-import { englishHonesty } from './english-honesty.ts';
-import { englishIncidents } from './english-incidents.ts';
-import { englishMaintenance } from './english-maintenance.ts';
+import { englishIncidents, englishMaintenance, englishPosts } from './english-incidents.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
-import { englishPosts } from './english-posts.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStart } from './english-start.ts';
-import { englishStatusPage } from './english-status-page.ts';
-import { englishSubscribe } from './english-subscribe.ts';
+import { englishStatusPage, englishSubscribe } from './english-status-page.ts';
 import type { Theme } from './theme.ts';
 
 const shared = SHARED_TEXTS.en;

@@ -1,5 +1,88 @@
-/** Texts of the pages of incidents and of the heat map, in German. */
-import type { englishIncidents } from './english-incidents.ts';
+/** Texts of the pages of incidents, maintenance and the heat map, and of the dashboard's pages about posts, in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
+import type { Texts } from './english.ts';
+import type { englishIncidents, englishMaintenance } from './english-incidents.ts';
+
+/** The texts of these pages. */
+export const germanPosts: Texts['posts'] = {
+  incidents: 'Vorfälle',
+  incidentsLead:
+    'Was Sie über Ihre Dienste und Statusseiten sagen. Es steht neben dem, was Prüfungen sehen, und ändert es nie.',
+  noIncidents: 'Sie haben noch keinen Vorfall geschrieben.',
+  newIncident: 'Einen Vorfall schreiben',
+  title: 'Titel',
+  text: 'Text (Markdown)',
+  update: 'Meldung (Markdown)',
+  status: 'Zustand',
+  severity: 'Schwere',
+  concerns: 'Betrifft',
+  pageNamed: (title) => `Statusseite ${title}`,
+  nothingYet: 'Sie haben noch keinen Dienst und keine Statusseite.',
+  publish: 'Veröffentlichen',
+  preview: 'Vorschau',
+  change: 'Ändern',
+  changeOf: (title) => `${title} ändern`,
+  maintenances: 'Wartungen',
+  maintenancesLead:
+    'Während eine Wartung läuft, werden Meldungen über ihre Dienste zurückgehalten, und Vorfälle der Prüfungen haben die Schwere Wartung.',
+  noMaintenances: 'Sie haben keine Wartung angekündigt.',
+  newMaintenance: 'Eine Wartung ankündigen',
+  started: 'Beginn (UTC; leer: jetzt)',
+  starts: 'Beginn (leer: jetzt)',
+  startsFirst: 'Beginn',
+  zone: 'Zeitzone des Beginns',
+  duration: 'Dauer, etwa 90m oder 2h',
+  repeats: 'Wiederholung',
+  way: {
+    once: 'keine',
+    daily: 'täglich',
+    weekly: 'wöchentlich',
+    monthly: 'monatlich',
+    rule: 'nach einer iCalendar-Regel',
+  },
+  onDays: 'An diesen Tagen (keiner: der des Beginns)',
+  onMonthDay: 'Am Tag des Monats',
+  asStart: 'der des Beginns',
+  lastDayOfMonth: 'der letzte Tag',
+  recurrence: 'Regel (RRULE)',
+  weeklyOn: (days) => `wöchentlich am ${days}`,
+  monthlyOn: (day) => `monatlich ${/\d/.test(day) ? `am ${day}.` : 'am letzten Tag'}`,
+  announce: 'Ankündigen',
+  runs: 'läuft',
+  planned: 'geplant',
+  over: 'vorbei',
+  endNow: 'Jetzt beenden',
+  extend: 'Um 30 Minuten verlängern',
+  skip: 'Die nächste auslassen',
+  withdraw: 'Zurückziehen',
+};
+
+/** The texts of this page. */
+export const germanMaintenance: typeof englishMaintenance = {
+  title: 'Wartungen aller Dienste',
+  heading: 'Wartungen',
+  lead: 'Arbeiten, die Anbieter und Betreiber angekündigt haben. Ausfälle sind währenddessen zu erwarten.',
+  lists: 'Welche Wartungen',
+  all: 'Alle',
+  running: 'Läuft',
+  planned: 'Geplant',
+  past: 'Vorbei',
+  none: {
+    running: 'Zurzeit läuft keine Wartung.',
+    planned: 'Es ist keine Wartung geplant.',
+    past: 'Bisher gab es keine Wartung.',
+  },
+  more: {
+    running: 'Alle, die laufen',
+    planned: 'Alle geplanten',
+    past: 'Alle vergangenen',
+  },
+  runs: (since) => phraseOf`seit ${since}`,
+  lasts: (length) => `dauert ${length}`,
+  further: 'Nächste Seite',
+  back: 'Vorige Seite',
+};
 
 /** The texts of these pages. */
 export const germanIncidents: typeof englishIncidents = {

@@ -3,21 +3,17 @@
 import { phraseOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { Texts } from './english.ts';
-import { germanAbout } from './german-about.ts';
+import { germanAbout, germanHonesty } from './german-about.ts';
 import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
-import { germanHonesty } from './german-honesty.ts';
-import { germanIncidents } from './german-incidents.ts';
-import { germanMaintenance } from './german-maintenance.ts';
+import { germanIncidents, germanMaintenance, germanPosts } from './german-incidents.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
-import { germanPosts } from './german-posts.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { germanStart } from './german-start.ts';
-import { germanStatusPage } from './german-status-page.ts';
-import { germanSubscribe } from './german-subscribe.ts';
+import { germanStatusPage, germanSubscribe } from './german-status-page.ts';
 
 const shared = SHARED_TEXTS.de;
 

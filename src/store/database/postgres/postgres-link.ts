@@ -8,9 +8,15 @@ import type { Clock } from '../../../clock.ts';
 import type { PostgresAddress } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { isSessionEnd, READ_ONLY } from './postgres-error.ts';
-import { type Connection, connectTo, findPrimary, readPosition } from './postgres-servers.ts';
+import {
+  type Connection,
+  connectTo,
+  createServerHistory,
+  findPrimary,
+  readPosition,
+  type ServerHistory,
+} from './postgres-servers.ts';
 import { CHANNEL, type Runner, type WriteConnection } from './postgres-store.ts';
-import { createServerHistory, type ServerHistory } from './server-history.ts';
 
 /** Number of reading connections. */
 const READERS = 3;

@@ -1,10 +1,28 @@
 /** Finds the server that accepts writes among those in `storage.postgres.url`, and connects to it. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
+import { describePostgres, type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { READ_ONLY } from './postgres-error.ts';
 import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './postgres-store.ts';
+
+/**
+ * The history of the servers that a process has connected to. It detects lost commits: an asynchronous standby may lack the newest
+ * confirmed commits when it is promoted, and so may a restored server.
+ */
+export interface ServerHistory {
+  /** The timeline of the newest primary; 0: no connection has been made yet. */
+  readonly timeline: number;
+  /**
+   * Records the position of a newly connected server. Returns an error that describes lost commits; null: none are
+   * lost.
+   */
+  meet(position: ServerPosition): Error | null;
+  /** Records a later position of the same server. */
+  note(position: ServerPosition): void;
+  /** Records that the server confirmed a commit at this position of its log, bytes. */
+  noteCommit(position: number): void;
+}
 
 /** A connection, with two ways to close it. */
 export interface Connection {
@@ -149,4 +167,33 @@ function refuse(message: string): Error {
 function mostTelling(errors: readonly unknown[]): unknown {
   const isRefusal = (error: unknown) => errorCodeOf(error) === READ_ONLY;
   return errors.find((error) => error instanceof pg.DatabaseError) ?? errors.find(isRefusal) ?? errors[0];
+}
+
+/** Creates an empty history. */
+export function createServerHistory(address: PostgresAddress): ServerHistory {
+  let timeline = 0;
+  let confirmed = 0;
+  const noteCommit = (position: number): void => {
+    confirmed = Math.max(confirmed, position);
+  };
+  return {
+    get timeline() {
+      return timeline;
+    },
+    meet(found) {
+      if (found.isStandby) return null;
+      const kept = found.timeline === timeline ? found.position : (found.takenOver ?? 0);
+      const isLacking = timeline > 0 && kept < confirmed;
+      timeline = found.timeline;
+      confirmed = found.position;
+      if (!isLacking) return null;
+      return new Error(
+        `${describePostgres(address)} no longer has the newest commits that it has confirmed, as after the take-over by a standby without them; starting again with what it has`,
+      );
+    },
+    note({ isStandby, position }) {
+      if (!isStandby) noteCommit(position);
+    },
+    noteCommit,
+  };
 }

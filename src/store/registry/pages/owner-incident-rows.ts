@@ -6,7 +6,7 @@ import {
   type OwnerIncident,
   ownerIncidentId,
 } from '../../../domain/incident/owner-incident.ts';
-import { incidentBytesOf } from '../../../domain/incident/post-bytes.ts';
+import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/post-bytes.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
@@ -16,7 +16,11 @@ import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
 import { ownedAmong, tellPagesOfIncident } from './page-posts.ts';
-import { refuseLongPost } from './post-bytes.ts';
+
+const TAKEN = statement<{ readonly bytes: number }>(
+  `SELECT coalesce((SELECT sum(text_bytes) FROM owner_incidents WHERE account_id = ?), 0)
+     + coalesce((SELECT sum(text_bytes) FROM owner_maintenances WHERE account_id = ?), 0) AS bytes`,
+);
 
 /** Maximum number of incidents that a page shows. */
 const MAX_ON_PAGE = 20;
@@ -186,4 +190,17 @@ function toColumns(
     updates: '[]',
     post_mortem: post.postMortem === null ? null : JSON.stringify(post.postMortem),
   };
+}
+
+/** Throws `account_limit` if a post that took `before` bytes and takes `after` would exceed the bound of its account. */
+export async function refuseLongPost(
+  { queries }: RegistryStore,
+  accountId: number,
+  before: number,
+  after: number,
+): Promise<void> {
+  if (after <= before) return;
+  const taken = Number((await queries.first(TAKEN(accountId, accountId)))?.bytes ?? 0);
+  if (taken - before + after > MAX_POST_BYTES)
+    throw new RegistryError('account_limit', { code: 'too_much_text', max: MAX_POST_BYTES });
 }

@@ -23,9 +23,8 @@ import { MAX_ANNOUNCED_WINDOWS, type NewOwnerMaintenance, type PostStore } from 
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';
-import { concerns } from './owner-incident-rows.ts';
+import { concerns, refuseLongPost } from './owner-incident-rows.ts';
 import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-posts.ts';
-import { refuseLongPost } from './post-bytes.ts';
 
 /** How long calendars still list a withdrawn maintenance, milliseconds. */
 const SHOWN_CANCELLED_MS = 30 * DAY_MS;
