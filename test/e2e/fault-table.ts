@@ -21,18 +21,18 @@ export type ClientKind = keyof typeof CLIENTS;
 
 /** The words of the table, and what they mean. */
 export const SEEN = {
-  '200': 'everything is as ever',
+  '200': 'as usual',
   '200 without history': 'it says that past checks cannot be read',
   '200 old': 'what was read before, with its `Age`',
   '503 unavailable': 'refused with this code and `Retry-After`',
   '503 history_unavailable': 'refused with this code and `Retry-After`',
   '503 storage_full': 'refused with this code and `Retry-After`',
   'waits, 200': 'answered after up to 20 s',
-  again: 'no connection for the seconds in which the program starts again, then as ever',
+  again: 'no connection for the seconds in which the program starts again, then as usual',
   'signs in': 'the provider of identities says who it is, and a session begins',
   '400': 'the page says that the sign-in was refused or took too long, and to try again',
-  tells: 'a change of status is told at once',
-  later: 'a change of status is told when the part is back',
+  tells: 'a change of status arrives at once',
+  later: 'a change of status arrives when the part is back',
 } as const;
 
 /** What clients see: the words of {@link SEEN}, and for `readyz` the parts that it names as degraded. */
