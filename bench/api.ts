@@ -16,6 +16,7 @@ import type { CurrentStatus, LatestCheck } from '../src/domain/status/current.ts
 import { silentLog } from '../src/log.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { createServiceFinder } from '../src/view/service-finder.ts';
 import { createServiceSearch } from '../src/view/service-search.ts';
 import { atMost, type BenchRow, floor as floorRow, median, printRows, ratioAtLeast } from './row.ts';
 import { makeServices } from './services.ts';
@@ -142,7 +143,8 @@ async function measurePages(): Promise<BenchRow[]> {
     });
     const monotonic = () => systemClock.monotonic();
     const search = createServiceSearch({ directory: directory.shown, status, monotonic });
-    const route = servicesRoute(search, bytes);
+    const finder = createServiceFinder(directory.shown, async () => new Set());
+    const route = servicesRoute(finder, search, bytes);
     const measure = async (turns: number, queryOf: (turn: number) => string): Promise<number> => {
       const times: number[] = [];
       for (let turn = 0; turn < turns; turn++) {

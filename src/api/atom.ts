@@ -8,9 +8,11 @@ import { fullName, type Service, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
+import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
+import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
   keepPrivate,
@@ -37,13 +39,19 @@ export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }:
       bucket: 'api',
       access: 'everyone',
       describe: () => describeFeed('followIncidents', 'Incidents of all services as an Atom feed', []),
-      async handle() {
+      async handle(request) {
+        const shown = await finder.listedFor(request);
         return answer({
           name: 'incidents',
           title: 'Incidents of all services',
           url: `${siteUrl}/incidents.atom`,
           pageUrl: `${siteUrl}/`,
-          incidents: await registry.listIncidents({ verifiedOnly: true, limit: MAX_ENTRIES, offset: 0 }),
+          shown,
+          incidents: await registry.listIncidents({
+            ...everyonesAnd(shown.accounts),
+            limit: MAX_ENTRIES,
+            offset: 0,
+          }),
         });
       },
     },
@@ -118,6 +126,8 @@ interface IncidentFeed {
   /** Absolute address of the feed. */
   readonly url: string;
   readonly pageUrl: string;
+  /** What its reader sees; absent: what everyone does. */
+  readonly shown?: ShownServices;
   /** The one service that it is about. */
   readonly service?: Service;
   /** In the order of the entries. */
@@ -184,8 +194,12 @@ function createFeedWriter(
 ): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
-  const entryOf = (incident: Incident, isOwnPage: boolean, only: Service | undefined): AtomEntry[] => {
-    const service = only ?? directory.byId(incident.serviceId);
+  const entryOf = (
+    incident: Incident,
+    { shown = directory, service: only, posts }: IncidentFeed,
+  ): AtomEntry[] => {
+    const isOwnPage = posts !== undefined;
+    const service = only ?? shown.byId(incident.serviceId);
     if (service === null) return [];
     const { id, status, severity, startedAt, updates } = incident;
     return [
@@ -202,10 +216,11 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, url, pageUrl, service, incidents, madeAt = startedAt, posts }) => {
+  return (feed) => {
+    const { name, title, url, pageUrl, incidents, madeAt = startedAt, posts } = feed;
     const entries = [
       ...(posts ?? []).map((entry) => ({ ...entry, id: tag + entry.id })),
-      ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined, service)),
+      ...incidents.flatMap((incident) => entryOf(incident, feed)),
     ].slice(0, MAX_ENTRIES);
     const body = writeAtom({
       id: tag + name,

@@ -11,7 +11,7 @@ import { messageOf } from '../error.ts';
 import { MAX_WRITES_PER_TURN } from '../http/event-stream.ts';
 import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { createRecentEvents } from './recent-events.ts';
+import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-events.ts';
 
 /** Sources of the events. */
 export interface FanOutSources {
@@ -29,18 +29,13 @@ export interface FanOutSources {
 
 /** An open stream. */
 export interface EventStream {
-  readonly response: ServerResponse;
-  /** Null: events of all services. */
-  readonly slug: string | null;
   /** Everything up to this position has been written, or is of other services. */
   readonly position: number;
 }
 
 interface Reader {
   readonly response: ServerResponse;
-  readonly slug: string | null;
-  /** Whether the events of its service may be sent to it now. */
-  readonly mayRead: () => boolean;
+  readonly wanted: WantedEvents;
   position: number;
   /** The stream reads what it missed from the registry. */
   isReading: boolean;
@@ -75,21 +70,22 @@ export function createEventFanOut(sources: FanOutSources) {
 
   /** Writes what a stream has not got, until its client has enough to read. */
   const advance = (reader: Reader): void => {
-    const { response, slug, mayRead } = reader;
+    const { response, wanted } = reader;
     withdraw();
     while (!reader.isReading && isOpen(response) && !response.writableNeedDrain) {
       if (!events.covers(reader.position)) return void catchUp(reader);
       const block = events.blockAfter(reader.position);
       if (block === null) return;
-      const bytes = block.after(reader.position, slug);
+      const bytes = block.after(reader.position, wanted);
       reader.position = block.end;
-      if (bytes !== null && mayRead()) response.write(bytes);
+      if (bytes !== null) response.write(bytes);
     }
   };
 
   /** Writes what the registry has, up to where the recent events go on. */
   const catchUp = async (reader: Reader): Promise<void> => {
-    const { response, slug, mayRead } = reader;
+    const { response, wanted } = reader;
+    const { serviceId, mayRead } = wanted;
     reader.isReading = true;
     try {
       do {
@@ -100,7 +96,8 @@ export function createEventFanOut(sources: FanOutSources) {
           const page = await registry.transitionsAfter(reader.position, REPLAY_PAGE);
           if (!isOpen(response)) return;
           const text = page
-            .filter((one) => (slug === null ? isPublic(one.serviceId) : one.slug === slug && mayRead()))
+            .filter((one) => serviceId === null || one.serviceId === serviceId)
+            .filter((one) => (mayRead ?? isPublic)(one.serviceId))
             .map(format)
             .join('');
           if (text !== '') response.write(text);
@@ -140,18 +137,13 @@ export function createEventFanOut(sources: FanOutSources) {
 
   return {
     /** Sends a stream all changes after a position, until it is closed. */
-    add(
-      response: ServerResponse,
-      slug: string | null,
-      after: number,
-      mayRead: () => boolean = () => true,
-    ): EventStream {
+    add(response: ServerResponse, after: number, wanted: WantedEvents = EVERYONES): EventStream {
       unwatch ??= watchTransitions((transition) => {
         withdraw();
         events.add(transition, isPublic(transition.serviceId));
         startRound();
       });
-      const reader: Reader = { response, slug, mayRead, position: after, isReading: false };
+      const reader: Reader = { response, wanted, position: after, isReading: false };
       readers.add(reader);
       response.on('drain', () => advance(reader));
       response.once('close', () => {

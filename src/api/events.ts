@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident/incident.ts';
-import { isPublic } from '../domain/service.ts';
+import { isOwn, isPublic } from '../domain/service.ts';
 import { isScopeTransition, type Transition } from '../domain/status/current.ts';
 import { viewChange } from '../domain/status/transition.ts';
 import { createOpenStreams, STREAM_HEAD } from '../http/event-stream.ts';
@@ -26,9 +26,11 @@ import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
+import type { ReaderWatch } from '../view/reader-watch.ts';
 import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { createEventFanOut } from './event-fan-out.ts';
+import { EVERYONES, type WantedEvents } from './recent-events.ts';
 
 const QUERY = {
   slug: Type.String({ description: 'Only events of this service.' }),
@@ -41,6 +43,7 @@ const QUERY = {
 export interface EventSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
+  readonly readers: ReaderWatch;
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly clock: Clock;
@@ -64,7 +67,7 @@ const LATER = 'retry: 5000\n: changes cannot be read at present; connect again\n
 
 /** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
-  const { directory, finder, registry, clock, log } = sources;
+  const { directory, finder, readers, registry, clock, log } = sources;
   const streams = createOpenStreams();
   const fanOut = createEventFanOut({
     ...sources,
@@ -76,19 +79,14 @@ export function createEventStreams(sources: EventSources) {
     },
   });
 
-  const run = async (
-    response: ServerResponse,
-    slug: string | null,
-    after: number | null,
-    mayRead: () => boolean,
-  ) => {
+  const run = async (response: ServerResponse, after: number | null, wanted: WantedEvents) => {
     // A position beyond the newest is not from this feed; the stream would wait for it forever.
     const newest = await registry.lastTransition();
     // The client may have disconnected during the query.
     if (response.destroyed) return;
     const position = after === null ? newest : Math.min(after, newest);
     response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
-    const stream = fanOut.add(response, slug, position, mayRead);
+    const stream = fanOut.add(response, position, wanted);
     const stop = clock.every(HEARTBEAT_MS, () => {
       // The server closes the connection of a client that reads nothing for a minute.
       if (response.writableNeedDrain || response.writableEnded) return;
@@ -132,11 +130,21 @@ export function createEventStreams(sources: EventSources) {
           const detail = `An address may hold ${MAX_STREAMS_PER_CLIENT} streams open.`;
           throw retryLater('too_many_streams', RETRY_AFTER_SECONDS, detail);
         }
-        // It may turn private while the stream is open.
-        const shown = service === null ? directory : directory.to(await finder.accountsOf(request));
-        const mayRead = () => service === null || shown.byId(service.id) !== null;
+        const shown = await finder.listedFor(request);
+        /** Of the whole stream. A service may turn private while it is open. */
+        const isListed = (id: number) => {
+          const one = shown.byId(id);
+          return one !== null && (isPublic(one) || isOwn(one, shown.accounts));
+        };
+        const wanted =
+          service !== null
+            ? { serviceId: service.id, mayRead: (id: number) => shown.byId(id) !== null }
+            : shown.accounts.size === 0
+              ? EVERYONES
+              : { serviceId: null, mayRead: isListed };
         return streams.open(client, (response) => {
-          run(response, service?.slug ?? null, after, mayRead).catch((error: Error) => {
+          if (shown.accounts.size > 0) readers(response, shown.reader, finder.readerOf(request));
+          run(response, after, wanted).catch((error: Error) => {
             if (refusalOf(error) === null) log.warn({ problem: error.message }, 'an event stream was closed');
             response.end(LATER);
           });
@@ -185,7 +193,7 @@ function describeEvents(): OpenApiOperation {
     security: OPEN_TO_ALL,
     summary: 'Stream changes of status',
     description:
-      'Server-Sent Events named "status", resumable by their id. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" tells that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
+      'Server-Sent Events named "status", resumable by their id: of public services, with a key also of the services of its account. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" tells that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
     parameters,
     responses: {
       200: {

@@ -9,9 +9,8 @@ import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import { everyonesAnd, type IncidentStore } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
@@ -70,7 +69,6 @@ function viewIncidentInFull(incident: Incident) {
 
 /** Sources of these routes. */
 export interface IncidentSources {
-  readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
   readonly registry: PublicReads;
 }
@@ -120,7 +118,7 @@ export const IncidentsSchema = namedObject('IncidentList', {
 const LIST_PATH = '/api/v1/incidents';
 const SERVICE_PATH = '/api/v1/incidents/:slug';
 
-function listRoute({ directory, registry }: IncidentSources): Route {
+function listRoute({ finder, registry }: IncidentSources): Route {
   return readRoute({
     path: LIST_PATH,
     id: 'listIncidents',
@@ -131,9 +129,10 @@ function listRoute({ directory, registry }: IncidentSources): Route {
     answer: IncidentsSchema,
     async handle(request) {
       const { status, limit, ...given } = readParameters(request.query, LIST_QUERY);
-      const filter = { ...(status === undefined ? {} : { status }), verifiedOnly: true };
+      const shown = await finder.listedFor(request);
+      const filter = { ...(status === undefined ? {} : { status }), ...everyonesAnd(shown.accounts) };
       const { items, total, offset, beside } = await readPage(registry, filter, limit, given);
-      const incidents = viewWithServices(directory, items, viewIncident);
+      const incidents = viewWithServices(shown, items, viewIncident);
       const answer = json({ incidents, total, limit, offset });
       return withLinks(answer, LIST_PATH, request, Object.keys(LIST_QUERY), beside);
     },

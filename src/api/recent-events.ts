@@ -4,14 +4,25 @@
  */
 import type { Transition } from '../domain/status/current.ts';
 
+/** Which events a stream has. */
+export interface WantedEvents {
+  /** Only those of this service; null: of all. */
+  readonly serviceId: number | null;
+  /** Whether events of a service are for the reader now; null: those for everyone. */
+  readonly mayRead: ((serviceId: number) => boolean) | null;
+}
+
+/** The events of all public services. */
+export const EVERYONES: WantedEvents = { serviceId: null, mayRead: null };
+
 /** Some events in a row. */
 export interface EventBlock {
   /** Position of the last one. */
   readonly end: number;
   /** The events of public services. */
   readonly bytes: Buffer;
-  /** Those after a position, or all of one service; null: there is none. */
-  after(position: number, slug: string | null): Buffer | null;
+  /** Those after a position, as a stream has them; null: there is none. */
+  after(position: number, wanted?: WantedEvents): Buffer | null;
 }
 
 /** Size at which a block is complete, bytes: about what a connection takes at a time. */
@@ -21,7 +32,7 @@ const MAX_BYTES = 16_777_216;
 
 interface Entry {
   readonly position: number;
-  readonly slug: string;
+  readonly serviceId: number;
   readonly isPublic: boolean;
   readonly text: string;
 }
@@ -47,9 +58,9 @@ export function createRecentEvents(format: (transition: Transition) => string, m
     },
     /** Adds an event, which is in no block before {@link seal}. Positions increase. */
     add(transition: Transition, isPublic = true): void {
-      const { position, slug } = transition;
+      const { position, serviceId } = transition;
       newest = position;
-      added.push({ position, slug, isPublic, text: format(transition) });
+      added.push({ position, serviceId, isPublic, text: format(transition) });
     },
     /** Makes blocks of the added events. */
     seal(): void {
@@ -110,22 +121,22 @@ function makeBlock(entries: readonly Entry[]): EventBlock {
   const bytes = joinTexts(shown);
   const first = entries[0]?.position ?? 0;
   /** The events of each service; null: no stream has asked for those of one. */
-  let bySlug: Map<string, Buffer> | null = null;
+  let byService: Map<number, Buffer> | null = null;
   return {
     end: entries.at(-1)?.position ?? 0,
     bytes,
-    after(position, slug) {
+    after(position, { serviceId, mayRead } = EVERYONES) {
       const isWhole = position < first;
-      if (slug === null)
-        return orNull(isWhole ? bytes : joinTexts(shown.filter((entry) => entry.position > position)));
-      if (!isWhole) {
-        const found = entries.filter((entry) => entry.slug === slug && entry.position > position);
-        return found.length === 0 ? null : joinTexts(found);
-      }
-      bySlug ??= new Map(
-        [...Map.groupBy(entries, (entry) => entry.slug)].map(([of, own]) => [of, joinTexts(own)]),
+      const joinNew = (list: readonly Entry[]) =>
+        joinTexts(list.filter((entry) => entry.position > position));
+      if (serviceId === null && mayRead === null) return orNull(isWhole ? bytes : joinNew(shown));
+      if (serviceId === null) return orNull(joinNew(entries.filter((entry) => mayRead?.(entry.serviceId))));
+      if (mayRead?.(serviceId) === false) return null;
+      if (!isWhole) return orNull(joinNew(entries.filter((entry) => entry.serviceId === serviceId)));
+      byService ??= new Map(
+        [...Map.groupBy(entries, (entry) => entry.serviceId)].map(([of, own]) => [of, joinTexts(own)]),
       );
-      return bySlug.get(slug) ?? null;
+      return byService.get(serviceId) ?? null;
     },
   };
 }

@@ -4,6 +4,7 @@
  * items.
  */
 
+import { andThen } from '../async/at-once.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { CATEGORIES } from '../domain/category.ts';
 import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
@@ -61,26 +62,30 @@ export const ServicesSchema = namedObject('ServiceList', {
 });
 
 /** The route. */
-export function servicesRoute(search: ServiceSearch, services: ServiceJson): Route {
+export function servicesRoute(finder: ServiceFinder, search: ServiceSearch, services: ServiceJson): Route {
   return readRoute({
     path: PATH,
     id: 'listServices',
     tag: 'Services',
     summary: 'List services with their status',
     description:
-      'In the order of slugs by default; filters are combined, and `total` counts what matches all of them. Pages by cursor neither overlap nor miss a service while services come and go.',
+      'In the order of slugs by default; filters are combined, and `total` counts what matches all of them. Pages by cursor neither overlap nor miss a service while services come and go. With a key, the list has the services of its account whatever their visibility; without one, public services alone.',
     query: QUERY,
     answer: ServicesSchema,
     handle(request) {
       const { category, status, q, sort, limit, ...given } = readParameters(request.query, QUERY);
       const filter = { category: category ?? null, status: status ?? null, text: q ?? null };
       const from = readServiceCursor(sort, given) ?? given.offset;
-      const { total, offset, first, last, ...page } = search.list(filter, { sort, limit, from });
-      const items = page.services.map(services.listItem).join(',');
-      const answer = jsonText(`{"services":[${items}],"total":${total},"limit":${limit},"offset":${offset}}`);
-      return withLinks(answer, PATH, request, Object.keys(QUERY), {
-        next: last === null ? null : writeServiceCursor(sort, last, false),
-        prev: first === null ? null : writeServiceCursor(sort, first, true),
+      return andThen(finder.listedFor(request), (shown) => {
+        const { total, offset, first, last, ...page } = search.list(filter, { sort, limit, from }, shown);
+        const items = page.services.map(services.listItem).join(',');
+        const answer = jsonText(
+          `{"services":[${items}],"total":${total},"limit":${limit},"offset":${offset}}`,
+        );
+        return withLinks(answer, PATH, request, Object.keys(QUERY), {
+          next: last === null ? null : writeServiceCursor(sort, last, false),
+          prev: first === null ? null : writeServiceCursor(sort, first, true),
+        });
       });
     },
   });

@@ -21,8 +21,8 @@ import {
   whole,
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
@@ -171,13 +171,12 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
 });
 
 /** What the route reads from. */
-export interface MaintenanceSources {
-  readonly directory: ShownDirectory;
+export interface MaintenanceSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
 }
 
 /** The route. */
-export function maintenanceRoute({ directory, registry }: MaintenanceSources): Route {
+export function maintenanceRoute({ finder, registry }: MaintenanceSources): Route {
   return readRoute({
     path: PATH,
     id: 'listMaintenance',
@@ -193,13 +192,16 @@ export function maintenanceRoute({ directory, registry }: MaintenanceSources): R
       const [startsAt, id] = cursor?.place ?? [];
       const after = { startsAt: Number(startsAt), id: String(id) };
       const window = cursor === null ? { limit, offset } : { limit: limit + 1, offset: 0, after };
+      const shown = await finder.listedFor(request);
+      const { orOf } = everyonesAnd(shown.accounts);
+      const filter = orOf === undefined ? {} : { orOf };
       const [found, total] = await Promise.all([
-        registry.listMaintenances(window),
-        registry.countMaintenances({}),
+        registry.listMaintenances({ ...filter, ...window }),
+        registry.countMaintenances(filter),
       ]);
       const page = { limit, offset, total: cursor === null ? total : null };
       const { items, beside } = cutPage(LIST, found, page, (one) => [one.startsAt, one.id]);
-      const maintenance = viewWithServices(directory, items, viewMaintenance);
+      const maintenance = viewWithServices(shown, items, viewMaintenance);
       const answer = json({ maintenance, total, limit, offset });
       return withLinks(answer, PATH, request, Object.keys(QUERY), beside);
     },

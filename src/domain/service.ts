@@ -210,12 +210,17 @@ export const UNSAID = {
   ...{ publicDependencies: false, note: '', visibility: 'public', dependsOn: [] },
 } as const satisfies Partial<Service>;
 
+/** Whether a service belongs to one of these accounts. */
+export function isOwn({ accountId }: Pick<Service, 'accountId'>, accounts: ReadonlySet<number>): boolean {
+  return accountId !== null && accounts.has(accountId);
+}
+
 /** Whether a member of these accounts may see a service. */
 export function maySee(
-  { visibility, accountId }: Pick<Service, 'visibility' | 'accountId'>,
+  service: Pick<Service, 'visibility' | 'accountId'>,
   accounts: ReadonlySet<number>,
 ): boolean {
-  return visibility !== 'private' || (accountId !== null && accounts.has(accountId));
+  return service.visibility !== 'private' || isOwn(service, accounts);
 }
 
 /** Whether lists, counts and feeds contain a service as far as its visibility goes. */

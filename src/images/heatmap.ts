@@ -4,14 +4,15 @@
 import type { Clock } from '../clock.ts';
 import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
 import { type HeatmapGroup, type HeatmapPicture, MAX_HEATMAP_SERVICES, spanOf } from '../domain/picture.ts';
-import type { Service } from '../domain/service.ts';
+import { isOwn, type Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import { REGION_PARAMETER, type SampleRegionReader } from '../view/sample-region-reader.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
+import type { ShownServices } from '../view/shown-services.ts';
 import {
   createPictureCache,
   pictureOperation,
@@ -29,7 +30,7 @@ const QUERY = {
 
 /** Sources of the route. */
 export interface HeatmapSources {
-  readonly directory: Pick<ShownDirectory, 'all' | 'withdrawals'>;
+  readonly finder: Pick<ServiceFinder, 'listedFor'>;
   readonly samples: Pick<SampleStore, 'missingSince'>;
   readonly readCells: ReadHeatmapCells;
   readonly regions: Pick<SampleRegionReader, 'filterOf'>;
@@ -40,30 +41,35 @@ export interface HeatmapSources {
 
 /** Maximum number of cached heat maps, up to 250 KB each: all windows in both themes, and some categories. */
 const MAX_CACHED_HEATMAPS = 40;
+/** The same of readers who see more than everyone. */
+const MAX_CACHED_OWN_HEATMAPS = 10;
 
 /** The route. */
 export function heatmapRoute({
-  directory,
+  finder,
   samples,
   readCells,
   regions,
   pictures,
   clock,
 }: HeatmapSources): Route {
-  const keep = createPictureCache(MAX_CACHED_HEATMAPS, () => clock.now());
+  const keepEveryones = createPictureCache(MAX_CACHED_HEATMAPS, () => clock.now());
+  const keepOwn = createPictureCache(MAX_CACHED_OWN_HEATMAPS, () => clock.now());
   return {
     path: '/api/heatmap.png',
     bucket: 'pictures',
     access: 'everyone',
     describe: describeHeatmap,
-    async handle({ query }) {
-      const { window, category, theme, region } = readParameters(query, QUERY);
+    async handle(request) {
+      const { window, category, theme, region } = readParameters(request.query, QUERY);
+      const listed = await finder.listedFor(request);
+      const keep = listed.accounts.size === 0 ? keepEveryones : keepOwn;
       const filter = await regions.filterOf(region);
       const missingSince = samples.missingSince?.() ?? null;
       // A service that is no longer public is in no picture that was drawn before.
-      const place = `${window} ${category ?? ''} ${theme} ${region ?? ''} ${directory.withdrawals}`;
+      const place = [window, category, theme, region, listed.withdrawals, listed.reader].join(' ');
       const answer = keep(place, String(missingSince !== null), async () => {
-        const { shown, groups, total } = chooseServices(directory.all(), category);
+        const { shown, groups, total } = chooseServices(listed, category);
         const asOf = clock.now();
         const span = spanOf(window, asOf);
         const ids = shown.map(({ id }) => id);
@@ -76,14 +82,18 @@ export function heatmapRoute({
   };
 }
 
-/** The services of a heat map by category, in the order of slugs; services of unverified domains are left out. */
+/** The services of a heat map by category, in the order of slugs; those of unverified domains of others are left out. */
 function chooseServices(
-  services: readonly Service[],
+  shown: ShownServices,
   category: Category | undefined,
 ): { readonly shown: readonly Service[]; readonly groups: readonly HeatmapGroup[]; readonly total: number } {
-  const wanted = services.filter(
-    ({ verified, category: own }) => verified && (category === undefined || own === category),
-  );
+  const wanted = shown
+    .all()
+    .filter(
+      (service) =>
+        (service.verified || isOwn(service, shown.accounts)) &&
+        (category === undefined || service.category === category),
+    );
   const chosen = wanted.slice(0, MAX_HEATMAP_SERVICES);
   const byCategory = CATEGORIES.map((word) => ({
     word,

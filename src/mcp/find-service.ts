@@ -1,7 +1,8 @@
 /** Finds the service that a person or an assistant means: by slug, domain, URL or name. */
-import { dashDomain, isPublic, type Service } from '../domain/service.ts';
+import { dashDomain, isOwn, isPublic, type Service } from '../domain/service.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import { foldText, type ServiceSearch } from '../view/service-search.ts';
+import type { ShownServices } from '../view/shown-services.ts';
 
 /** The service, or those that may be meant. */
 export type Meant =
@@ -19,19 +20,24 @@ const MAX_MATCHES = 500;
  */
 export function findMeantService(
   text: string,
+  shown: ShownServices,
   { directory, search }: { readonly directory: ShownDirectory; readonly search: ServiceSearch },
 ): Meant {
   const wanted = hostOf(text.trim().toLowerCase());
   const exact =
-    directory.bySlug(wanted) ??
-    directory.byPageName(dashDomain(wanted)) ??
+    shown.bySlug(wanted) ??
+    shown.byPageName(dashDomain(wanted)) ??
     (wanted.includes('.') ? directory.byCatalogueDomain(wanted) : null);
-  // Answers name services to whoever asks.
-  if (exact !== null && isPublic(exact)) return { service: exact };
-  const { services } = search.page({ category: null, status: null, text: wanted }, 0, MAX_MATCHES);
+  // Whoever asks is told of what lists have.
+  if (exact !== null && (isPublic(exact) || isOwn(exact, shown.accounts))) return { service: exact };
+  const { services } = search.list(
+    { category: null, status: null, text: wanted },
+    { sort: 'slug', from: 0, limit: MAX_MATCHES },
+    shown,
+  );
   const ofDomain = services.find(({ domain, isFurther }) => domain === wanted && isFurther !== true);
   if (ofDomain !== undefined) return { service: ofDomain };
-  const verified = services.filter((service) => service.verified);
+  const verified = services.filter((service) => service.verified || isOwn(service, shown.accounts));
   const named = verified.filter(({ name }) => foldText(name) === foldText(wanted));
   const [only, ...others] = named.length > 0 ? named : verified;
   if (only !== undefined && others.length === 0) return { service: only };

@@ -6,11 +6,12 @@ import { decodeText, requireType } from '../http/body.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import type { McpResponder } from './mcp-server.ts';
 import { createTools, type ToolSources } from './tools.ts';
 
 /** Sources of the route. */
-export interface McpSources extends ToolSources {
+export interface McpSources extends ToolSources, Pick<SiteSources, 'finder'> {
   readonly version: string;
   readonly log: Log;
 }
@@ -22,7 +23,7 @@ const PASSED_ON = /^(?:accept|content-type|mcp-[a-z-]+)$/;
 
 /** The route. */
 export function mcpRoute(sources: McpSources): Route {
-  const { siteUrl, version, log } = sources;
+  const { finder, siteUrl, version, log } = sources;
   const ownOrigin = new URL(siteUrl).origin;
   let loading: Promise<McpResponder> | null = null;
   const load = async (): Promise<McpResponder> => {
@@ -44,7 +45,8 @@ export function mcpRoute(sources: McpSources): Route {
       const headers = Object.entries(request.headers).flatMap(([name, value]) =>
         typeof value === 'string' && PASSED_ON.test(name) ? [[name, value] as const] : [],
       );
-      const response = await respond({ headers: Object.fromEntries(headers), body });
+      const shown = await finder.listedFor(request);
+      const response = await respond({ headers: Object.fromEntries(headers), body, request, shown });
       return {
         status: response.status,
         headers: {

@@ -18,13 +18,14 @@ import { scopeOf } from '../domain/status/transition.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { HttpError, problemBody } from '../http/problem.ts';
-import type { Route } from '../http/route.ts';
+import type { HttpRequest, Route } from '../http/route.ts';
 import { enumOf, nullable, object } from '../http/schema.ts';
 import { type Static, type TObject, Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { SERVICE_SORTS } from '../view/service-order.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
+import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale } from '../view/staleness.ts';
 import { findMeantService } from './find-service.ts';
@@ -46,9 +47,15 @@ export interface ToolSources
 /** The SDK's function that makes a validator of a JSON Schema. */
 type FromJsonSchema = typeof import('@modelcontextprotocol/server').fromJsonSchema;
 
+/** Who uses a tool. */
+export interface ToolReader {
+  readonly request: HttpRequest;
+  readonly shown: ShownServices;
+}
+
 /** A tool: compiled once, and registered with the server of each request. */
 export interface Tool {
-  compile(fromJsonSchema: FromJsonSchema): (server: McpServer) => void;
+  compile(fromJsonSchema: FromJsonSchema): (server: McpServer, reader: ToolReader) => void;
 }
 
 interface ToolDefinition<Input extends TObject> {
@@ -58,7 +65,7 @@ interface ToolDefinition<Input extends TObject> {
   readonly input: Input;
   readonly result: TObject;
   /** Throws an `HttpError` with the words of the API if there is no result. */
-  readonly run: (input: Static<Input>) => Promise<Readonly<Record<string, unknown>>>;
+  readonly run: (input: Static<Input>, reader: ToolReader) => Promise<Readonly<Record<string, unknown>>>;
 }
 
 const MAX_TEXT_LENGTH = 253;
@@ -90,8 +97,8 @@ export function createTools(sources: ToolSources): Tool[] {
 }
 
 /** The service that a text means. Throws `service_not_found` with those that may be meant. */
-function findService(sources: ToolParts, text: string): Service {
-  const meant = findMeantService(text, sources);
+function findService(sources: ToolParts, { shown }: ToolReader, text: string): Service {
+  const meant = findMeantService(text, shown, sources);
   if (meant.service !== null) return meant.service;
   const candidates = meant.candidates.map(({ slug, name, domain }) => ({ slug, name, domain }));
   throw new HttpError(
@@ -112,7 +119,7 @@ function serviceStatus(parts: ToolParts): Tool {
       'The current status of one service as our own checks see it: up, slow, down or unknown, since when, its response time, why it fails, and what its vendor says.',
     input: object({ service: SERVICE_INPUT }),
     result: StatusSchema,
-    run: async ({ service }) => readObject(services.status(findService(parts, service)).body),
+    run: async ({ service }, reader) => readObject(services.status(findService(parts, reader, service)).body),
   });
 }
 
@@ -134,8 +141,8 @@ function isItDown(parts: ToolParts): Tool {
       status: StatusSchema,
       open_incidents: Type.Array(IncidentSchema),
     }),
-    async run(input) {
-      const service = findService(parts, input.service);
+    async run(input, reader) {
+      const service = findService(parts, reader, input.service);
       const current = status.get(service.id) ?? unknownStatus(service.id);
       const interval = intervalOf(service, parts.intervalMs);
       const { online } = readiness().prober;
@@ -185,8 +192,8 @@ function listServices(parts: ToolParts): Tool {
       total: ServicesSchema.properties.total,
       next_cursor: NEXT_CURSOR,
     }),
-    async run(input) {
-      const { body, nextCursor } = await ask('/api/v1/services', {}, { limit: 20, ...input });
+    async run(input, reader) {
+      const { body, nextCursor } = await ask(reader, '/api/v1/services', {}, { limit: 20, ...input });
       return { services: body.services, total: body.total, next_cursor: nextCursor };
     },
   });
@@ -212,14 +219,14 @@ function incidents(parts: ToolParts): Tool {
       total: IncidentsSchema.properties.total,
       next_cursor: NEXT_CURSOR,
     }),
-    async run({ service, ...input }) {
+    async run({ service, ...input }, reader) {
       const query = { limit: 20, ...input };
       if (service === undefined) {
-        const { body, nextCursor } = await ask('/api/v1/incidents', {}, query);
+        const { body, nextCursor } = await ask(reader, '/api/v1/incidents', {}, query);
         return { incidents: body.incidents, total: body.total, next_cursor: nextCursor };
       }
-      const { slug } = findService(parts, service);
-      const { body, nextCursor } = await ask('/api/v1/incidents/:slug', { slug }, query);
+      const { slug } = findService(parts, reader, service);
+      const { body, nextCursor } = await ask(reader, '/api/v1/incidents/:slug', { slug }, query);
       const list = Array.isArray(body.incidents) ? body.incidents : [];
       const named = list.map((incident: unknown) => ({ ...toObject(incident), service: body.service }));
       return { incidents: named, total: body.total, next_cursor: nextCursor };
@@ -236,8 +243,10 @@ function vendorStatus(parts: ToolParts): Tool {
       'What the status page of the vendor says of its own service, and how long the vendor took to acknowledge the outages of the last year.',
     input: object({ service: SERVICE_INPUT }),
     result: VendorSchema,
-    run: async ({ service }) =>
-      (await ask('/api/v1/services/:slug/vendor', { slug: findService(parts, service).slug }, {})).body,
+    async run({ service }, reader) {
+      const { slug } = findService(parts, reader, service);
+      return (await ask(reader, '/api/v1/services/:slug/vendor', { slug }, {})).body;
+    },
   });
 }
 
@@ -252,10 +261,10 @@ function defineTool<Input extends TObject>(
       const outputSchema = fromJsonSchema<Record<string, unknown>>(toSdkSchema(result));
       const annotations = { readOnlyHint: true, openWorldHint: false };
       const config = { title, description, inputSchema, outputSchema, annotations };
-      return (server) =>
+      return (server, reader) =>
         void server.registerTool(name, config, async (given: Static<Input>) => {
           try {
-            return resultOf(await run(given));
+            return resultOf(await run(given, reader));
           } catch (error) {
             if (!(error instanceof HttpError)) throw error;
             return { ...resultOf(JSON.parse(problemBody(error, siteUrl))), isError: true };
@@ -278,10 +287,11 @@ function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
 /** Reads an endpoint of the API. */
 type ApiCaller = ReturnType<typeof createApiCaller>;
 
-/** Calls endpoints of the API without a request: the request for the tool has been counted. */
+/** Calls endpoints of the API for the reader of a tool, whose request has been counted. */
 function createApiCaller(routes: readonly Route[]) {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return async (
+    { request }: ToolReader,
     path: string,
     params: Readonly<Record<string, string>>,
     query: Readonly<Record<string, string | number | undefined>>,
@@ -291,8 +301,7 @@ function createApiCaller(routes: readonly Route[]) {
     const given = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) given.set(name, String(value));
-    const request = { method: 'GET', params, query: given.toString(), headers: {}, client: '' };
-    const { body, headers } = await handle(request);
+    const { body, headers } = await handle({ ...request, method: 'GET', params, query: given.toString() });
     return { body: readObject(body), nextCursor: nextCursorOf(headers.Link ?? '') };
   };
 }

@@ -18,8 +18,10 @@ import { statusPageRoutes } from '../api/status-pages.ts';
 import { maintenanceRoute, vendorRoute } from '../api/vendor.ts';
 import { describeCallback } from '../api/webhook-payloads.ts';
 import type { Clock } from '../clock.ts';
+import { includesScope } from '../http/access.ts';
+import type { PipelineOptions } from '../http/pipeline.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
-import { joinRoutes, type Route } from '../http/route.ts';
+import { type HttpRequest, joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
 import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
@@ -44,6 +46,7 @@ import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
 import { createHonestyReader } from '../view/honesty.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
+import { createReaderWatch } from '../view/reader-watch.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createServiceFinder, type ServiceFinder } from '../view/service-finder.ts';
@@ -113,6 +116,7 @@ export interface RouteSources extends ShownParts {
   readonly limits: () => ApiLimits;
   readonly limitForms: PageSources['limitForms'];
   readonly chargeChange: ChargeChange;
+  readonly authenticator: PipelineOptions['authenticator'];
 }
 
 /** What owners change by the API; none if this site has no owners. */
@@ -168,7 +172,14 @@ export function createRoutes(sources: RouteSources): {
   };
   const regions = createSampleRegionReader(sources);
   const { mayRead, unlock, accountsOf } = createPageReaders({ ...sources, ...sources.settings });
-  const finder = createServiceFinder(directory, accountsOf);
+  /** The accounts of a request whose stream is open: its key may be revoked since. */
+  const accountsNow = async (request: HttpRequest): Promise<ReadonlySet<number>> => {
+    if (request.key === undefined) return await accountsOf(request);
+    const who = await sources.authenticator.authenticate(request.headers.authorization);
+    const isReader = who.kind === 'key' && includesScope(who.key.scopes, 'read');
+    return new Set(isReader ? [who.key.accountId] : []);
+  };
+  const finder = createServiceFinder(directory, accountsOf, accountsNow);
   // Shared, so that heat maps and sparklines read the samples of a service once.
   const readCells = createHeatmapReader(sources.samples);
   // Shared, so that a store that hangs has few reads to answer when it is back.
@@ -179,6 +190,7 @@ export function createRoutes(sources: RouteSources): {
     ...sources.settings,
     directory,
     finder,
+    readers: createReaderWatch(clock),
     listenedAt,
     regions,
     beginHistory,
@@ -194,7 +206,7 @@ export function createRoutes(sources: RouteSources): {
   /** In the order of the OpenAPI document. */
   const described = joinRoutes([
     statusRoute(finder, services),
-    servicesRoute(search, services),
+    servicesRoute(finder, search, services),
     ...ownedRoutes(sources, services, finder),
     historyRoute(parts),
     ...incidentRoutes(parts),

@@ -31,7 +31,7 @@ const QUERY = {
 export interface SystemSources {
   readonly readiness: () => Readiness;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
-  readonly search: Pick<ServiceSearch, 'page'>;
+  readonly search: Pick<ServiceSearch, 'list'>;
   readonly directory: Pick<ShownDirectory, 'withdrawals'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -45,7 +45,7 @@ export function systemRoutes(sources: SystemSources): Route[] {
   const seriesOf = (category: Category | null, text: string | null): Promise<string> => {
     const render = () => {
       const filter = { category, status: null, text };
-      const { services, total } = search.page(filter, 0, MAX_SERIES_SERVICES);
+      const { services, total } = search.list(filter, { sort: 'slug', from: 0, limit: MAX_SERIES_SERVICES });
       return renderServiceSeries(services, total, ({ id }) => status.get(id));
     };
     const key = JSON.stringify([category, text, directory.withdrawals]);

@@ -4,15 +4,10 @@ import { IdMap } from '../async/id-map.ts';
 import { inParts, runAtOnce, runInParts, sortInParts } from '../async/in-parts.ts';
 import { NameIndex } from '../async/name-index.ts';
 import type { Category } from '../domain/category.ts';
-import { dashDomain, isPublic, maySee, type Service } from '../domain/service.ts';
+import { dashDomain, isPublic, type Service } from '../domain/service.ts';
 import { HttpError } from '../http/problem.ts';
 import type { ServiceChange } from '../store/ports/services.ts';
-
-/** A page of services, and the total number of services. */
-export interface ServicePage {
-  readonly services: readonly Service[];
-  readonly total: number;
-}
+import { createShownServices, inOrder } from './shown-services.ts';
 
 /**
  * The list of all services, whoever may see them. Reads cost the same with ten services as with a million. What is shown to
@@ -28,7 +23,6 @@ export function createServiceDirectory() {
   let index = createIndex();
   let version = 0;
   let withdrawals = 0;
-  let merged: { readonly version: number; readonly services: readonly Service[] } | null = null;
 
   const takeNames = (service: Service) => {
     const { byId, bySlug, byFormerSlug, byAddressHash, byDashed, byCatalogueDomain } = index;
@@ -47,12 +41,6 @@ export function createServiceDirectory() {
   };
   const listsWith = (service: Service) =>
     isPublic(service) ? [index.sorted, listOf(index, service.category)] : [index.hidden];
-  const all = (): readonly Service[] => {
-    if (index.hidden.length === 0) return index.sorted;
-    if (merged?.version !== version)
-      merged = { version, services: [...index.sorted, ...index.hidden].sort(inOrder) };
-    return merged.services;
-  };
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
     const { byId, bySlug, byFormerSlug } = index;
@@ -80,40 +68,19 @@ export function createServiceDirectory() {
     return findByPageName(dashed)?.id === service.id ? dashed : service.slug;
   };
 
-  const shownTo = (accounts: ReadonlySet<number>) => {
-    const shown = (service: Service | null) =>
-      service !== null && maySee(service, accounts) ? service : null;
-    return {
-      byId: (serviceId: number) => shown(byId(serviceId)),
-      bySlug: (slug: string) => shown(findBySlug(slug)),
-      byPageName: (name: string) => shown(findByPageName(name)),
-    };
-  };
-  const shown = {
-    ...shownTo(new Set()),
-    ...{ byAddressHash, byCatalogueDomain, pageName },
-    /** A page of the public services in the order of slugs, and their total number. */
-    page(category: Category | null, offset: number, limit: number): ServicePage {
-      const list = category === null ? index.sorted : (index.byCategory.get(category) ?? []);
-      return { services: list.slice(offset, offset + limit), total: list.length };
-    },
-    /** Every public service in the order of slugs. */
-    all: (): readonly Service[] => index.sorted,
-    /** Every public service of a category in the order of slugs. */
-    ofCategory: (category: Category): readonly Service[] => index.byCategory.get(category) ?? [],
-    /** Grows with every change of the list. */
-    get version() {
-      return version;
-    },
-    /** Grows when a service is no longer public, or is removed: what was made of the lists before may show it. */
-    get withdrawals() {
-      return withdrawals;
-    },
-    /** What members of these accounts may find besides, by its name alone. */
-    to: shownTo,
+  const { all, to } = createShownServices({
+    ...{ byId, bySlug: findBySlug, byPageName: findByPageName, pageName },
+    lists: () => index,
+    version: () => version,
+    withdrawals: () => withdrawals,
+  });
+  const shown = Object.assign(to(new Set()), {
+    ...{ byAddressHash, byCatalogueDomain },
+    /** What members of these accounts see. */
+    to,
     /** All services, for what an account does with its own. */
     whole: { byId, bySlug: findBySlug, all },
-  };
+  });
 
   return {
     /** Replaces the whole list. */
@@ -132,7 +99,7 @@ export function createServiceDirectory() {
         takeNames(known);
       }
       version++;
-      if (known !== undefined && isPublic(known) && (service === null || !isPublic(service))) withdrawals++;
+      if (known !== undefined && isWithdrawn(known, service)) withdrawals++;
       // Taking out of a list of a million and putting in again moves megabytes, and an edited catalogue has many changes.
       const staysInPlace =
         known?.slug === service?.slug &&
@@ -230,9 +197,10 @@ function listOf({ byCategory }: ServiceIndex, category: Category): Service[] {
   return getOrInsert(byCategory, category, () => []);
 }
 
-/** Compares by slug in code unit order, the order of the API. */
-function inOrder(a: Service, b: Service): number {
-  return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
+/** Whether somebody may see a service no longer after a change. */
+function isWithdrawn(known: Service, service: Service | null): boolean {
+  if (service === null) return true;
+  return isPublic(known) ? !isPublic(service) : known.accountId !== service.accountId;
 }
 
 function findByDomain({ byCatalogueDomain, byId }: ServiceIndex, domain: string): Service | null {

@@ -1,7 +1,10 @@
 /** Finds the services that the sender of a request may see, and keeps what is not for everyone out of caches. */
+import { andThen, type MaybeLater } from '../async/at-once.ts';
 import type { Service } from '../domain/service.ts';
 import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
+import type { StreamReader } from './reader-watch.ts';
 import { type ShownDirectory, serviceNotFound } from './service-directory.ts';
+import type { ShownServices } from './shown-services.ts';
 
 /** The accounts for which the sender of a request may read, by key or by session. */
 export type AccountsOf = (request: HttpRequest) => Promise<ReadonlySet<number>>;
@@ -14,10 +17,16 @@ const HEADERS = {
   unlisted: { 'X-Robots-Tag': 'noindex' },
 } as const;
 
-/** Creates the finder. */
-export function createServiceFinder(directory: ShownDirectory, accountsOf: AccountsOf) {
-  /** The visibility of what a request found, by its headers: wrappers of handlers pass on other requests with the same ones. */
-  const found = new WeakMap<HttpRequest['headers'], keyof typeof HEADERS>();
+/** Creates the finder. `accountsNow`: of a request that was sent before, whose key may be revoked since. */
+export function createServiceFinder(
+  directory: ShownDirectory,
+  accountsOf: AccountsOf,
+  accountsNow: AccountsOf = accountsOf,
+) {
+  /** What the answer to a request says of what it found, by its headers: wrappers of handlers pass on other requests with the same ones. */
+  const found = new WeakMap<HttpRequest['headers'], Readonly<Record<string, string>>>();
+  const note = ({ headers }: HttpRequest, visibility: keyof typeof HEADERS) =>
+    found.set(headers, { ...found.get(headers), ...HEADERS[visibility] });
 
   const find = async (
     request: HttpRequest,
@@ -27,7 +36,7 @@ export function createServiceFinder(directory: ShownDirectory, accountsOf: Accou
     // A name that nothing has takes the same way as that of a private service, in the same time.
     const service = directory[by](name) ?? directory.to(await accountsOf(request))[by](name);
     const visibility = service?.visibility ?? 'public';
-    if (visibility !== 'public') found.set(request.headers, visibility);
+    if (visibility !== 'public') note(request, visibility);
     return service;
   };
   const required = async (request: HttpRequest, by: 'bySlug' | 'byPageName', name = ''): Promise<Service> => {
@@ -35,15 +44,32 @@ export function createServiceFinder(directory: ShownDirectory, accountsOf: Accou
     if (service === null) throw serviceNotFound(name);
     return service;
   };
+  /** What the sender of a request may see: at once for those who show neither a key nor a session. */
+  const shownTo = (request: HttpRequest): MaybeLater<ShownServices> =>
+    request.key === undefined && request.headers.cookie === undefined
+      ? directory
+      : accountsOf(request).then((accounts) => (accounts.size === 0 ? directory : directory.to(accounts)));
   const mark = (request: HttpRequest, answer: HttpResponse): HttpResponse => {
-    const visibility = found.get(request.headers);
-    return visibility === undefined
-      ? answer
-      : { ...answer, headers: { ...answer.headers, ...HEADERS[visibility] } };
+    const more = found.get(request.headers);
+    return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };
   };
 
   return {
-    accountsOf,
+    shownTo,
+    /** Who sent a request whose stream is open: `reader` of what {@link shownTo} gave, as long as it is the same. */
+    readerOf: (request: HttpRequest): StreamReader => {
+      const { authorization = '', cookie = '' } = request.headers;
+      return {
+        key: `${authorization} ${cookie}`,
+        read: async () => directory.to(await accountsNow(request)).reader,
+      };
+    },
+    /** The same for an answer that contains lists. No cache keeps what not everyone gets. */
+    listedFor: (request: HttpRequest): MaybeLater<ShownServices> =>
+      andThen(shownTo(request), (shown) => {
+        if (shown.accounts.size > 0) note(request, 'private');
+        return shown;
+      }),
     /** The service with a slug; null: there is none that the sender of the request may see. */
     bySlug: (request: HttpRequest, slug: string) => find(request, 'bySlug', slug),
     /** The same by the name on badges and pages. */

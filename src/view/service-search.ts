@@ -5,7 +5,7 @@ import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { ServicePage, ShownDirectory } from './service-directory.ts';
+import type { ShownDirectory } from './service-directory.ts';
 import {
   countBefore,
   followsChecks,
@@ -15,6 +15,7 @@ import {
   type SortedServices,
   sortServices,
 } from './service-order.ts';
+import { mergeInOrder, type ShownServices } from './shown-services.ts';
 import { createStatusWords } from './status-words.ts';
 
 /** Conditions for services; null: any value. */
@@ -34,7 +35,10 @@ export interface ServiceWindow {
 }
 
 /** A page of sorted services. */
-export interface SortedPage extends ServicePage {
+export interface SortedPage {
+  readonly services: readonly Service[];
+  /** The number of services on all pages. */
+  readonly total: number;
   /** The number of services before the page. */
   readonly offset: number;
   /** The place of the first service if there is a page before this one. */
@@ -69,6 +73,8 @@ export function createServiceSearch(sources: {
 }) {
   const { directory, status, monotonic } = sources;
   const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
+  /** Those of readers who see more than everyone. */
+  const ownLists = new BoundedMap<string, FoundList>(MAX_LISTS);
   const words = createStatusWords();
   /** The services at the time of the newest search by text, and their texts; both in the order of slugs. */
   let known: readonly Service[] = [];
@@ -98,16 +104,23 @@ export function createServiceSearch(sources: {
     return texts;
   };
 
-  const search = ({ category, status: wanted, text }: ServiceFilter): readonly Service[] => {
+  const search = (
+    { category, status: wanted, text }: ServiceFilter,
+    shown: ShownServices,
+  ): readonly Service[] => {
     let found: readonly Service[];
     if (text === null) {
-      found = category === null ? directory.all() : directory.ofCategory(category);
+      found = category === null ? shown.all() : shown.ofCategory(category);
+    } else if (text.includes('\n')) {
+      // A line break separates the searched texts of a service, so no text contains one.
+      found = [];
     } else {
       const searched = readTexts();
-      const isMatch = ({ category: its }: Service, place: number) =>
-        searched[place]?.includes(text) && (category === null || its === category);
-      // A line break separates the searched texts of a service, so no text contains one.
-      found = text.includes('\n') ? [] : directory.all().filter(isMatch);
+      const isMatch = ({ category: its }: Service, written: string | undefined) =>
+        written?.includes(text) && (category === null || its === category);
+      const everyones = directory.all().filter((service, place) => isMatch(service, searched[place]));
+      const own = shown.hidden().filter((service) => isMatch(service, searchTextOf(service)));
+      found = mergeInOrder(everyones, own);
     }
     return wanted === null ? found : found.filter((service) => statusOf(service) === wanted);
   };
@@ -117,16 +130,17 @@ export function createServiceSearch(sources: {
     foldedName: ({ name }: Service) => foldText(name),
   };
 
-  const find = (filter: ServiceFilter, sort: ServiceSort, anew: boolean): FoundList => {
-    const key = JSON.stringify([filter.category, filter.status, filter.text, sort]);
-    const known = lists.get(key);
-    const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter, sort);
-    lists.set(key, list);
+  const find = (filter: ServiceFilter, sort: ServiceSort, shown: ShownServices, anew: boolean): FoundList => {
+    const kept = shown.accounts.size === 0 ? lists : ownLists;
+    const key = JSON.stringify([filter.category, filter.status, filter.text, sort, shown.reader]);
+    const known = kept.get(key);
+    const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter, sort, shown);
+    kept.set(key, list);
     return list;
   };
 
-  const searchAnew = (filter: ServiceFilter, sort: ServiceSort): FoundList => ({
-    ...sortServices(search(filter), sort, keySources),
+  const searchAnew = (filter: ServiceFilter, sort: ServiceSort, shown: ShownServices): FoundList => ({
+    ...sortServices(search(filter, shown), sort, keySources),
     directoryVersion: directory.version,
     statusVersion: filter.status === null && !followsChecks(sort) ? null : statusVersion,
     foundMs: monotonic(),
@@ -137,26 +151,23 @@ export function createServiceSearch(sources: {
     (list.statusVersion === null ||
       (list.statusVersion === statusVersion && monotonic() - list.foundMs < MAX_LIST_AGE_MS));
 
-  /** A page of the matches. Its order by status or response time is at most a second old. */
-  const list = (asked: ServiceFilter, window: ServiceWindow): SortedPage => {
+  /** A page of the matches for a reader. Its order by status or response time is at most a second old. */
+  const list = (
+    asked: ServiceFilter,
+    window: ServiceWindow,
+    shown: ShownServices = directory,
+  ): SortedPage => {
     const folded = asked.text === null ? '' : foldText(asked.text).trim();
     const filter = { ...asked, text: folded === '' ? null : folded };
     if (filter.status === null && filter.text === null && window.sort === 'slug')
-      return cut({ services: search(filter), keys: null }, window);
-    const page = cut(find(filter, window.sort, false), window);
+      return cut({ services: search(filter, shown), keys: null }, window);
+    const page = cut(find(filter, window.sort, shown, false), window);
     const isTrue =
       filter.status === null || page.services.every((service) => statusOf(service) === filter.status);
-    return isTrue ? page : cut(find(filter, window.sort, true), window);
+    return isTrue ? page : cut(find(filter, window.sort, shown, true), window);
   };
 
-  return {
-    list,
-    /** A page of the matches in the order of slugs, and the total number of matches. */
-    page(filter: ServiceFilter, offset: number, limit: number): ServicePage {
-      const { services, total } = list(filter, { sort: 'slug', from: offset, limit });
-      return { services, total };
-    },
-  };
+  return { list };
 }
 
 function cut(found: SortedServices, { sort, from, limit }: ServiceWindow): SortedPage {

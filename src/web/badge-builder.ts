@@ -1,7 +1,7 @@
 /** `/badges` and `/badges/:slug`: choose a service and what its badge shows, preview it, and copy the snippet. */
 
 import { BADGE_STYLES, PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme } from '../domain/picture.ts';
-import { fullName, type Service } from '../domain/service.ts';
+import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
@@ -14,7 +14,8 @@ import {
   MAX_LABEL_LENGTH,
   readBadgeRequest,
 } from '../view/badge-query.ts';
-import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { serviceNotFound } from '../view/service-directory.ts';
+import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import type { Texts } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
@@ -36,8 +37,9 @@ export function badgeBuilder(
   sources: BadgeBuilderSources,
   assets: Pick<AssetAddresses, 'badgeBuilderScript'>,
 ): Route[] {
-  const { directory, finder } = sources;
-  const show = (request: HttpRequest, service: Service | null): HttpResponse => {
+  const { finder } = sources;
+  const show = async (request: HttpRequest, service: Service | null): Promise<HttpResponse> => {
+    const shown = await finder.listedFor(request);
     const language = chooseLanguage(request);
     const texts = language.texts.badges;
     const asked = readBadgeRequest('', request.query, FORMATS[0]);
@@ -47,9 +49,9 @@ export function badgeBuilder(
       script: assets.badgeBuilderScript,
       fields: fieldsOf(asked, texts),
       label: { text: asked.label, maxLength: MAX_LABEL_LENGTH },
-      search: findServices(directory, request.query, asked),
+      search: findServices(shown, request.query, asked),
       badge: service === null ? null : viewBadge(service, asked, sources, texts),
-      examples: service === null ? viewExamples(sources, texts) : [],
+      examples: service === null ? viewExamples(shown, sources, texts) : [],
     });
   };
   return [
@@ -61,7 +63,7 @@ export function badgeBuilder(
       async handle(request) {
         const name = request.params.slug ?? '';
         const service = await finder.byPageName(request, name);
-        if (service !== null) return show(request, service);
+        if (service !== null) return await show(request, service);
         const language = chooseLanguage(request);
         const message = language.texts.site.noService(name.slice(0, 100));
         return renderMissing(render, request, language, serviceNotFound(name), message);
@@ -93,16 +95,17 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
 }
 
 /** Services whose name or domain contains the text; those that begin with it come first. */
-function findServices(directory: ShownDirectory, query: string, asked: BadgeRequest) {
+function findServices(shown: ShownServices, query: string, asked: BadgeRequest) {
   const { q = '' } = readParameters(query, QUERY);
   const text = q.trim();
   const wanted = text.toLowerCase();
   const found: { readonly service: Service; readonly begins: boolean }[] = [];
   if (wanted !== '') {
-    for (const service of directory.all()) {
+    for (const service of shown.all()) {
       const [name, domain] = [service.name.toLowerCase(), service.domain.toLowerCase()];
-      // Services of unverified domains are not listed (decisions, Ownership).
-      if (!service.verified || !(name.includes(wanted) || domain.includes(wanted))) continue;
+      // Services of unverified domains of others are not listed (decisions, Ownership).
+      const isListed = service.verified || isOwn(service, shown.accounts);
+      if (!isListed || !(name.includes(wanted) || domain.includes(wanted))) continue;
       found.push({ service, begins: name.startsWith(wanted) || domain.startsWith(wanted) });
     }
     found.sort((a, b) => Number(b.begins) - Number(a.begins));
@@ -114,7 +117,7 @@ function findServices(directory: ShownDirectory, query: string, asked: BadgeRequ
     matches: found.slice(0, MAX_MATCHES_SHOWN).map(({ service: { name, domain }, service }) => ({
       name,
       domain,
-      href: `/badges/${encodeURIComponent(directory.pageName(service))}${kept === '' ? '' : `?${kept}`}`,
+      href: `/badges/${encodeURIComponent(shown.pageName(service))}${kept === '' ? '' : `?${kept}`}`,
     })),
   };
 }
@@ -159,11 +162,15 @@ function viewBadge(
 }
 
 /** Examples of each variant: badges of the first service that is up, or of the first service if none is up. */
-function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['badges']) {
-  const listed = directory.all().filter(({ verified }) => verified);
+function viewExamples(
+  shown: ShownServices,
+  { status }: Pick<BadgeBuilderSources, 'status'>,
+  texts: Texts['badges'],
+) {
+  const listed = shown.all().filter((service) => service.verified || isOwn(service, shown.accounts));
   const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
   if (service === undefined) return [];
-  const page = directory.pageName(service);
+  const page = shown.pageName(service);
   const examples = [...BADGE_VARIANTS.map((variant) => ({ variant })), { style: 'compact' } as const];
   return examples.map((example) => {
     const request = { ...DEFAULT_BADGE, ...example, format: 'svg' } as const;

@@ -9,19 +9,19 @@ import {
   spanOf,
   stepsOf,
 } from '../domain/picture.ts';
-import { fullName, type Service } from '../domain/service.ts';
+import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import type { BeginHistory } from '../view/history-reads.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
+import type { ServiceFinder } from '../view/service-finder.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
 export interface HeatmapPageSources {
-  readonly directory: Pick<ShownDirectory, 'all' | 'pageName'>;
+  readonly finder: Pick<ServiceFinder, 'listedFor'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
@@ -37,7 +37,7 @@ const BAD_LEVELS: Readonly<Partial<Record<CellLevel, number>>> = { slow: 1, fail
 
 /** The route. */
 export function heatmapPage(render: RenderPage, sources: HeatmapPageSources): Route {
-  const { directory, readCells, beginHistory, assets, now } = sources;
+  const { finder, readCells, beginHistory, assets, now } = sources;
   return {
     path: '/heatmap',
     bucket: 'pages',
@@ -45,7 +45,8 @@ export function heatmapPage(render: RenderPage, sources: HeatmapPageSources): Ro
     async handle(request) {
       const language = chooseLanguage(request);
       const { window, category } = readParameters(request.query, QUERY);
-      const known = directory.all().filter(({ verified }) => verified);
+      const shown = await finder.listedFor(request);
+      const known = shown.all().filter((service) => service.verified || isOwn(service, shown.accounts));
       const wanted = known.filter((service) => category === '' || service.category === category);
       const services = wanted.slice(0, MAX_HEATMAP_SERVICES);
       const span = spanOf(window, now());
@@ -76,7 +77,7 @@ export function heatmapPage(render: RenderPage, sources: HeatmapPageSources): Ro
         levels: CELL_LEVELS,
         left: wanted.length - services.length,
         picture: `/api/heatmap.png?${new URLSearchParams({ window, ...(category === '' ? {} : { category }) })}`,
-        pageOf: (service: Service) => directory.pageName(service),
+        pageOf: (service: Service) => shown.pageName(service),
       });
     },
   };

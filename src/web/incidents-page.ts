@@ -4,8 +4,8 @@ import { INCIDENT_SOURCES, SEVERITIES } from '../domain/incident/incident.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
+import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { type Logos, markOf } from './home/logos.ts';
 import { chooseLanguage } from './language/language.ts';
@@ -14,8 +14,7 @@ import { groupByDay, viewPageIncident } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page of incidents. */
-export interface IncidentsPageSources extends Pick<SiteSources, 'now'> {
-  readonly directory: Pick<ShownDirectory, 'byId' | 'pageName'>;
+export interface IncidentsPageSources extends Pick<SiteSources, 'finder' | 'now'> {
   readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
   readonly logos: Pick<Logos, 'pathOf'>;
@@ -32,7 +31,7 @@ const INCIDENTS_QUERY = {
 /** The route of the incidents. */
 export function incidentsPage(
   render: RenderPage,
-  { directory, registry, assets, logos, now }: IncidentsPageSources,
+  { finder, registry, assets, logos, now }: IncidentsPageSources,
 ): Route {
   return {
     path: '/incidents',
@@ -41,19 +40,20 @@ export function incidentsPage(
     async handle(request) {
       const language = chooseLanguage(request);
       const at = now();
+      const listed = await finder.listedFor(request);
       const { source, severity, offset } = readParameters(request.query, INCIDENTS_QUERY);
       // One more than the page has shows whether there are older ones.
       const found = await registry.listIncidents({
-        verifiedOnly: true,
+        ...everyonesAnd(listed.accounts),
         ...(source === '' ? {} : { source }),
         ...(severity === '' ? {} : { severity }),
         limit: PAGE_LENGTH + 1,
         offset,
       });
       const shown = found.slice(0, PAGE_LENGTH).flatMap((incident) => {
-        const service = directory.byId(incident.serviceId);
+        const service = listed.byId(incident.serviceId);
         if (service === null) return [];
-        const page = directory.pageName(service);
+        const page = listed.pageName(service);
         const view = viewPageIncident(incident, page, at, language);
         return [
           {

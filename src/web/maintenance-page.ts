@@ -3,16 +3,16 @@
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
+import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { ShownDirectory } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';
 import { joinServices, type MaintenanceRow, viewAnnounced, viewPast } from './maintenance-view.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
-export interface MaintenancePageSources {
-  readonly directory: Pick<ShownDirectory, 'byId' | 'pageName'>;
+export interface MaintenancePageSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
 }
@@ -30,25 +30,26 @@ const QUERY = {
 /** The route. */
 export function maintenancePage(
   render: RenderPage,
-  { directory, registry, assets }: MaintenancePageSources,
+  { finder, registry, assets }: MaintenancePageSources,
 ): Route {
-  /** The service as rows name it; null: it was removed meanwhile. */
-  const serviceOf = (id: number) => {
-    const service = directory.byId(id);
-    return service === null ? null : { name: fullName(service), page: directory.pageName(service) };
-  };
-
   return {
     path: '/maintenance',
     bucket: 'pages',
     access: 'everyone',
     async handle(request) {
       const language = chooseLanguage(request);
+      const shown = await finder.listedFor(request);
+      /** The service as rows name it; null: it was removed meanwhile. */
+      const serviceOf = (id: number) => {
+        const service = shown.byId(id);
+        return service === null ? null : { name: fullName(service), page: shown.pageName(service) };
+      };
       const { list: only, offset } = readParameters(request.query, QUERY);
       const readList = async (list: (typeof LISTS)[number]) => {
         const length = only === undefined ? SHOWN_OF_EACH : PAGE_LENGTH;
         // One more than is shown tells whether there are others.
-        const page = { verifiedOnly: true, limit: length + 1, offset: only === undefined ? 0 : offset };
+        const place = { limit: length + 1, offset: only === undefined ? 0 : offset };
+        const page = { ...everyonesAnd(shown.accounts), ...place };
         const found =
           list === 'past'
             ? await registry.listIncidents({ ...page, maintenanceOnly: true })

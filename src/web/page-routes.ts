@@ -11,6 +11,7 @@ import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { nameOfCause } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
+import type { ReaderWatch } from '../view/reader-watch.ts';
 import { findListed, findShownPage } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
@@ -99,6 +100,7 @@ export type PageSources = Omit<
   readonly mayRead: StatusPageViewSources['mayRead'];
   readonly unlock: StatusPageViewSources['unlock'];
   readonly limitForms: SubscribeSources['limitForms'];
+  readonly readers: ReaderWatch;
   readonly readHonesty: ReadHonesty;
   readonly chargeChange: ChargeChange;
   readonly clock: Clock;
@@ -119,17 +121,17 @@ export function pageRoutes(sources: PageSources) {
     notice: sources.about.notice ?? null,
   });
   const renderPart: RenderPart = (...part) => linkBelow(renderBare(...part), base);
-  const changes = createLiveChanges(sources);
+  const { all, whole } = sources.directory;
+  const changes = createLiveChanges({ ...sources, directory: { all, byId: whole.byId } });
   const logos = createLogos();
   const news = { ...sources, changes, logos };
   const live = new LiveStreams({
     ...news,
-    accountsOf: sources.finder.accountsOf,
     servicesOfPage: (request, slug) => servicesOfPage({ ...request, params: { slug } }, sources),
     isOnline: () => sources.readiness().prober.online,
-    homeUpdate: (language, serviceIds) => homeUpdate(news, renderPart, language, serviceIds),
+    homeUpdate: (...asked) => homeUpdate(news, renderPart, ...asked),
     causeOf: (...known) => nameOfCause({ ...sources, now: () => sources.clock.now() }, ...known),
-    monitorUpdate: (language) => monitorUpdate(news, renderPart, language),
+    monitorUpdate: (...asked) => monitorUpdate(news, renderPart, ...asked),
   });
   const list = homePage(render, { ...news, assets: assets.addresses });
   const pages = ownersPages(render, news);

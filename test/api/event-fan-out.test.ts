@@ -47,11 +47,9 @@ async function start(t: Test, format = ({ position }: Transition) => `id: ${posi
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://localhost');
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-    fanOut.add(
-      response,
-      url.searchParams.get('slug'),
-      Number(url.searchParams.get('after') ?? stored.length),
-    );
+    const of = url.searchParams.get('of');
+    const wanted = of === null ? undefined : { serviceId: Number(of), mayRead: () => true };
+    fanOut.add(response, Number(url.searchParams.get('after') ?? stored.length), wanted);
     opened.push(response);
   });
   const { port, close } = await listenOn(server);
@@ -63,9 +61,10 @@ async function start(t: Test, format = ({ position }: Transition) => `id: ${posi
     /** Positions after which the registry was read. */
     reads,
     /** Records changes without telling of them. */
-    store(count: number, slug = 'shop') {
+    store(count: number, serviceId = 1) {
       const first = stored.length + 1;
-      for (let index = 0; index < count; index++) stored.push(transition(first + index, slug));
+      for (let index = 0; index < count; index++)
+        stored.push(transition(first + index, 'shop', { serviceId }));
       return stored.slice(first - 1);
     },
     tell(told: readonly Transition[]) {
@@ -182,10 +181,10 @@ t.test('changes of a service that is gone keep no stream waiting', async (t) => 
 
 t.test('streams of one service are written to for its changes alone', async (t) => {
   const world = await start(t);
-  const client = await world.open('slug=shop');
+  const client = await world.open('of=1');
   await until(() => world.reads.length === 1);
-  for (const slug of ['shop', 'other', 'other', 'shop', 'other']) {
-    world.tell(world.store(1, slug));
+  for (const serviceId of [1, 2, 2, 1, 2]) {
+    world.tell(world.store(1, serviceId));
     await world.clock.advance(ROUND_MS);
   }
   await until(() => client.ids().length === 2);

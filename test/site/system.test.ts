@@ -21,7 +21,8 @@ function metricsRoute(tookMs: number) {
   const readiness = () => {
     throw new Error('not of this test');
   };
-  const search = { page: () => ({ services: [service(1, 'shop')], total: 3 }) };
+  const page = { services: [service(1, 'shop')], total: 3, offset: 0, first: null, last: null };
+  const search = { list: () => page };
   const status = { get: (id: number) => current(id, check(NOW)) };
   const clock = { monotonic: () => state.now };
   const directory = { withdrawals: 0 };

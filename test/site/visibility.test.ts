@@ -9,13 +9,18 @@ import { createSiteCookie } from '../../src/http/cookies.ts';
 import { check, current, from, incident, NOW, service, startApi, transition } from './site-world.ts';
 
 /**
- * What a route shows: the service that its address names; public services in lists, whoever asks; what a status page lists; what
- * an account has, to its members; or no service at all. Further addresses of the route follow; `:slug` stands for the service in them.
+ * What a route shows: the service that its address names; in lists those that are public, and to members theirs; public ones alone,
+ * whoever asks (`public`); what a status page lists; what an account has, to its members; or no service at all. Further addresses of
+ * the route follow; `:slug` stands for the service in them.
  */
-type Shows = readonly [what: 'service' | 'lists' | 'page' | 'account' | 'nothing', ...more: string[]];
+type Shows = readonly [
+  what: 'service' | 'lists' | 'public' | 'page' | 'account' | 'nothing',
+  ...more: string[],
+];
 
 const SERVICE: Shows = ['service'];
 const LISTS: Shows = ['lists'];
+const PUBLIC: Shows = ['public'];
 const ACCOUNT: Shows = ['account'];
 const NOTHING: Shows = ['nothing'];
 
@@ -33,7 +38,7 @@ const TABLE: Readonly<Record<string, Shows>> = {
   '/api/v1/incidents/:slug/:id': SERVICE,
   '/api/v1/incidents/:slug/updates': ACCOUNT,
   '/api/v1/maintenance': LISTS,
-  '/api/v1/dependencies': LISTS,
+  '/api/v1/dependencies': PUBLIC,
   '/api/v1/events': ['lists', '/api/v1/events?last_event_id=0'],
   '/api/v1/pages': ACCOUNT,
   '/api/v1/pages/:slug': ['page', '/api/v1/pages/acme'],
@@ -61,7 +66,7 @@ const TABLE: Readonly<Record<string, Shows>> = {
   '/api/chart/:slug': SERVICE,
   '/api/heatmap.png': LISTS,
   '/mcp': NOTHING,
-  '/metrics': ['lists', '/metrics?services=1'],
+  '/metrics': ['public', '/metrics?services=1'],
   '/': ['lists', '/?q=:name', '/?status=down'],
   '/status/:slug': SERVICE,
   '/status/:slug/response-times.json': SERVICE,
@@ -74,10 +79,10 @@ const TABLE: Readonly<Record<string, Shows>> = {
   '/docs': ['nothing'],
   '/subscribe': ['service', '/subscribe?service=:slug'],
   '/search.json': ['lists', '/search.json?like=:name'],
-  '/sparklines.svg': LISTS,
+  '/sparklines.svg': ['public', '/sparklines.svg?own'],
   '/live': ['lists', '/live?of=:slug'],
   '/sitemap.xml': NOTHING,
-  '/sitemaps/:part': ['lists', '/sitemaps/1.xml'],
+  '/sitemaps/:part': ['public', '/sitemaps/1.xml'],
   '/dashboard': ACCOUNT,
   '/dashboard/services/:slug': ACCOUNT,
   '/dashboard/rules/new': ACCOUNT,
@@ -163,9 +168,12 @@ async function start(t: Test) {
   await world.putPage('acme', { groups: [{ name: '', services: SERVICES.map(({ id }) => id) }] });
   world.tell(...SERVICES.map(({ id, slug }) => transition(id, slug, { serviceId: id })));
   const sessions = createSessions({ registry: world.registry, clock: world.clock });
+  /** The person of each account. */
+  const people = new Map<number, number>();
   const cookieOf = async (accountId: number) => {
     const identity = { provider: 'acme', subject: `${accountId}`, name: 'Ada' };
     const { id } = await world.registry.linkIdentity(accountId, identity, NOW);
+    people.set(accountId, id);
     const { token } = await sessions.open(id);
     const written = createSiteCookie('https://upbeat.test').write(token, 60)['Set-Cookie'];
     return { cookie: written?.split(';')[0] ?? '' };
@@ -201,7 +209,7 @@ async function start(t: Test) {
     leave.abort();
     return { status: response.status, headers: response.headers, text };
   };
-  return { world, strangers, members, ask };
+  return { world, strangers, members, people, ask };
 }
 
 /** What a stream sends within a few turns of the event loop. */
@@ -281,7 +289,7 @@ t.test('a service that is private does not exist for others', async (t) => {
   t.strictSame(wrong, []);
 });
 
-t.test('lists have public services alone, whoever asks', async (t) => {
+t.test('lists have public services, and for members theirs', async (t) => {
   const { world, strangers, members, ask } = await start(t);
   const wrong: string[] = [];
   for (const route of world.api.routes.filter(({ handle }) => handle !== undefined)) {
@@ -291,28 +299,63 @@ t.test('lists have public services alone, whoever asks', async (t) => {
     for (const [who, headers] of Object.entries(readers))
       for (const address of addressesOf(route.path, shows)) {
         if (/:slug/.test(address)) continue;
-        const { status, text } = await ask(fill(address, WORDS.public, 1), headers);
+        const { status, headers: answered, text } = await ask(fill(address, WORDS.public, 1), headers);
+        const isPicture = text.startsWith('PNG');
+        if (who in members && (shows[0] === 'lists' || address.endsWith('?own'))) {
+          const caching = answered.get('cache-control') ?? '';
+          if (!/^private, (?:no-store|max-age=300)$/.test(caching)) wrong.push(`${address}: ${caching}`);
+          for (const word of [WORDS.public, WORDS.unlisted, WORDS.private]) {
+            const found = /:name/.test(address) ? await ask(fill(address, word, 1), headers) : { text };
+            if (!isPicture && !SILENT.has(address) && !found.text.includes(markOf(address, word)))
+              wrong.push(`${address} for ${who} lacks ${word}`);
+          }
+          continue;
+        }
         // The owner put the unlisted one on the page, whose definition members read.
         // A key of the account reads the definition of the page, too.
         const onPage = who === 'a key to read' ? [] : [WORDS.private];
         const others = shows[0] === 'page' ? onPage : [WORDS.private, WORDS.unlisted];
         if (others.some((word) => text.includes(word))) wrong.push(`${address} for ${who}`);
-        const isPicture = text.startsWith('PNG');
         if (
-          (shows[0] === 'lists' || shows[0] === 'page') &&
+          ['lists', 'public', 'page'].includes(shows[0]) &&
           (status !== 200 || !(isPicture || text.includes(WORDS.public)))
         )
-          if (!SILENT.has(address)) wrong.push(`${address} for ${who} has no public service: ${status}`);
+          if (!SILENT.has(address) && !address.endsWith('?own'))
+            wrong.push(`${address} for ${who} has no public service: ${status}`);
       }
   }
   t.strictSame(wrong, []);
 });
 
+/** What an answer has of a service that it lists; a search repeats the name that it looked for. */
+function markOf(address: string, word: string): string {
+  return /:name/.test(address) ? `${word}.example` : word;
+}
+
 /** Lists that have nothing to say of the services of this test. */
 const SILENT: ReadonlySet<string> = new Set([
-  ...['/api/v1/events', '/api/v1/dependencies', '/metrics', '/badges', '/live', '/search.json?like=:name'],
-  '/',
+  ...['/api/v1/events', '/api/v1/dependencies', '/metrics', '/badges', '/search.json?like=:name'],
 ]);
+
+t.test('what a member got is not what others get next', async (t) => {
+  const { strangers, members, ask } = await start(t);
+  const addresses = ['/', '/search.json', '/api/v1/services', '/api/v1/services?sort=-name', '/live'];
+  addresses.push('/incidents', '/heatmap', '/sparklines.svg?own', '/incidents.atom', '/api/heatmap.png');
+  for (const address of addresses) {
+    const before = await ask(address, {});
+    for (const headers of Object.values(members)) await ask(address, headers);
+    for (const [who, headers] of Object.entries(strangers)) {
+      const { text } = await ask(address, headers);
+      t.notMatch(text, WORDS.private, `${address} for ${who}`);
+      t.notMatch(text, WORDS.unlisted, `${address} for ${who}`);
+    }
+    const own = await ask(address, members['a member']);
+    const tag = own.headers.get('etag') ?? '"none"';
+    if (!own.text.includes(WORDS.private)) continue;
+    t.not(tag, before.headers.get('etag'), address);
+    t.equal((await ask(address, { 'if-none-match': tag })).status, 200, `${address} has a tag of its own`);
+  }
+});
 
 t.test('by its address a service is found by those who may see it', async (t) => {
   const { world, strangers, members, ask } = await start(t);
@@ -346,17 +389,18 @@ t.test('by its address a service is found by those who may see it', async (t) =>
   t.strictSame(wrong, []);
 });
 
-t.test('assistants are told of public services alone', async (t) => {
+t.test('assistants are told of public services, and those of members of theirs', async (t) => {
   const { strangers, members, ask } = await start(t);
   const call = async (name: string, given: object, headers: object) => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
     return await ask('/mcp', headers, 'POST', message);
   };
-  for (const headers of [...Object.values(strangers), ...Object.values(members)]) {
+  const asked = (word: string) => [word, `${word}-example`, `https://${word}.example/`];
+  for (const headers of Object.values(strangers)) {
     for (const tool of ['is_it_down', 'service_status', 'incidents', 'vendor_status']) {
       const unknown = lookOf(await call(tool, { service: WORDS.unknown }, headers), WORDS.unknown);
       for (const word of [WORDS.private, WORDS.unlisted])
-        for (const text of [word, `${word}-example`, `https://${word}.example/`])
+        for (const text of asked(word))
           t.equal(lookOf(await call(tool, { service: text }, headers), word), unknown, `${tool} ${text}`);
     }
     for (const tool of ['list_services', 'incidents']) {
@@ -364,6 +408,21 @@ t.test('assistants are told of public services alone', async (t) => {
       t.match(text, WORDS.public, tool);
       t.notMatch(text, WORDS.private, tool);
       t.notMatch(text, WORDS.unlisted, tool);
+    }
+  }
+  for (const headers of Object.values(members)) {
+    for (const tool of ['is_it_down', 'service_status', 'incidents', 'vendor_status'])
+      for (const word of [WORDS.private, WORDS.unlisted])
+        for (const text of asked(word))
+          t.match(
+            (await call(tool, { service: text }, headers)).text,
+            `"slug":"${word}-example"`,
+            `${tool} ${text}`,
+          );
+    for (const tool of ['list_services', 'incidents']) {
+      const answer = await call(tool, {}, headers);
+      for (const word of [WORDS.public, WORDS.private, WORDS.unlisted]) t.match(answer.text, word, tool);
+      t.equal(answer.headers.get('cache-control'), 'private, no-store');
     }
   }
 });
@@ -418,6 +477,50 @@ t.test('events in flight are withheld when a service turns private', async (t) =
     '/metrics?services=1',
   ])
     t.notMatch((await ask(path, {})).text, shop.name, path);
+});
+
+t.test('an open stream ends when its reader may see less', async (t) => {
+  const { world, people, members } = await start(t);
+  const leave = new AbortController();
+  t.teardown(() => leave.abort());
+  const open = async (path: string, headers: Record<string, string> = {}) => {
+    const { body } = await fetch(world.origin + path, { headers, signal: leave.signal });
+    const stream = { text: '', isOpen: true };
+    const read = async () => {
+      for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) stream.text += part;
+      stream.isOpen = false;
+    };
+    read().catch(() => {});
+    return stream;
+  };
+  const everyones = [await open('/api/v1/events'), await open('/live')];
+  const byKey = await open('/api/v1/events?last_event_id=0', members['a key to read']);
+  const bySession = [
+    await open('/api/v1/events?last_event_id=0', members['a member']),
+    await open(`/api/v1/events?slug=${WORDS.private}-example`, members['a member']),
+    await open('/live', members['a member']),
+    await open(`/live?of=${WORDS.private}-example`, members['a member']),
+  ];
+  while (![byKey, bySession[0]].every((stream) => stream?.text.includes(WORDS.private))) await pause();
+  await world.clock.advance(9_000);
+  await pause();
+  t.ok(
+    [byKey, ...bySession, ...everyones].every(({ isOpen }) => isOpen),
+    'nothing has changed',
+  );
+  const [key] = await world.registry.listKeys(1);
+  await world.registry.revokeKey(key?.id ?? 0, NOW);
+  while (byKey.isOpen) await world.clock.advance(1_000).then(pause);
+  t.ok(
+    bySession.every(({ isOpen }) => isOpen),
+    'the others are still who they were',
+  );
+  await world.registry.endSessionsOf(people.get(1) ?? 0);
+  while (bySession.some(({ isOpen }) => isOpen)) await world.clock.advance(1_000).then(pause);
+  t.ok(
+    everyones.every(({ isOpen }) => isOpen),
+    'and what everyone sees goes on',
+  );
 });
 
 t.test('a private service is refused in the same time as a name that nothing has', async (t) => {

@@ -160,6 +160,40 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       t.same(await ids(false), ['owned', 'public']);
       t.same(await ids(true), ['public']);
       t.equal(await registry.countIncidents({ verifiedOnly: true }), 1);
+      const { id: other } = await registry.ensureAccount('other', NOON);
+      for (const [orOf, wanted] of [
+        [[accountId], ['owned', 'public']],
+        [
+          [accountId, other],
+          ['owned', 'public'],
+        ],
+        [[other], ['public']],
+      ] as const) {
+        const query = { verifiedOnly: true, orOf };
+        const found = await registry.listIncidents({ ...query, limit: 9, offset: 0 });
+        t.same(
+          found.map(({ id }) => id),
+          wanted,
+          `with those of ${orOf.join()}`,
+        );
+        t.equal(await registry.countIncidents(query), wanted.length);
+        const second = await registry.listIncidents({ ...query, limit: 1, offset: 1 });
+        t.same(
+          second.map(({ id }) => id),
+          wanted.slice(1),
+        );
+        const { startedAt, id } = found[0] ?? { startedAt: 0, id: '' };
+        const rest = await registry.listIncidents({
+          ...query,
+          after: { startedAt, id },
+          limit: 9,
+          offset: 0,
+        });
+        t.same(
+          rest.map((one) => one.id),
+          wanted.slice(1),
+        );
+      }
       await registry.removeService('o-org');
       t.same(await ids(false), ['public'], 'a removed service takes its incidents along');
       t.equal(await registry.countIncidents({}), 1);

@@ -68,8 +68,8 @@ t.test('it ignores an older revision, and takes a change of any member', (t) => 
   t.equal(directory.bySlug('shop')?.name, 'Now');
   const moved = service(1, 'shop', { revision: 4, category: 'vpn', domain: 'new.example' });
   directory.apply({ seq: 2, serviceId: 1, slug: 'shop', service: moved });
-  t.equal(directory.shown.page('developer', 0, 10).total, 0);
-  t.strictSame(directory.shown.page('vpn', 0, 10), { services: [moved], total: 1 });
+  t.strictSame(directory.shown.ofCategory('developer'), []);
+  t.strictSame(directory.shown.ofCategory('vpn'), [moved]);
   t.equal(directory.byPageName('shop-example'), null);
   t.equal(directory.byPageName('new-example'), moved);
   t.end();
@@ -105,7 +105,7 @@ t.test('it is after any changes what it would be after loading their outcome', a
       const describe = (one: typeof directory) =>
         JSON.stringify([
           one.all(),
-          CATEGORIES.map((category) => one.shown.page(category, 0, 100)),
+          CATEGORIES.map((category) => one.shown.ofCategory(category)),
           names.map((name, index) => [one.bySlug(name), one.byId(index + 1)]),
           names.flatMap((name) =>
             [`x.${name}`, `y.${name}`, name].map((text) => one.byPageName(dashDomain(text))),

@@ -80,12 +80,10 @@ t.test(
     const cellsFor = (...rows: readonly (readonly CellLevel[])[]) =>
       Uint8Array.from(rows.flat(), (level) => CELL_LEVELS.indexOf(level));
     const draw = (...rows: readonly (readonly CellLevel[])[]) =>
-      drawSparklines(
-        CATALOGUE.slice(0, rows.length),
-        cellsFor(...rows),
-        rows[0]?.length ?? 0,
-        ({ slug }) => slug,
-      );
+      drawSparklines(CATALOGUE.slice(0, rows.length), cellsFor(...rows), rows[0]?.length ?? 0, {
+        nameOf: ({ slug }) => slug,
+        groupOf: ({ category }) => category,
+      });
     const one = draw(['fast', 'fast', 'long', 'none', 'fair', 'failing', 'slow', 'down']);
     t.match(one, '<g id="s-github"><path fill="none" stroke="currentColor" d="M0 13h2V6h1M4 10h1"/>');
     t.match(one, '<path fill="var(--slow)" d="M6 1h2v14h-2z"/>');

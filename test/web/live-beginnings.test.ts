@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createReaderWatch } from '../../src/view/reader-watch.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { createServiceFinder } from '../../src/view/service-finder.ts';
 import { createLiveChanges } from '../../src/web/live/live-changes.ts';
 import { LiveStreams } from '../../src/web/live/live-streams.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
@@ -25,12 +27,13 @@ t.test('it makes the lists of the home page once for all streams that begin toge
   const live = new LiveStreams({
     changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
     directory: directory.shown,
-    accountsOf: async () => new Set(),
+    finder: createServiceFinder(directory.shown, async () => new Set()),
+    readers: createReaderWatch(clock),
     status,
     clock,
     servicesOfPage: async () => [],
     isOnline: () => true,
-    homeUpdate: ({ code }, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
+    homeUpdate: ({ code }, _shown, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
     causeOf: () => null,
     monitorUpdate: ({ code }) => make(`monitor ${code}`),
   });
@@ -87,12 +90,13 @@ t.test(
     const live = new LiveStreams({
       changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
       directory: directory.shown,
-      accountsOf: async () => new Set(),
+      finder: createServiceFinder(directory.shown, async () => new Set()),
+      readers: createReaderWatch(clock),
       status,
       clock,
       servicesOfPage: async () => [],
       isOnline: () => true,
-      homeUpdate: (_language, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
+      homeUpdate: (_language, _shown, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
       causeOf: () => null,
       monitorUpdate: () => ({ html: {} }),
     });

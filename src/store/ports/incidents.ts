@@ -19,6 +19,8 @@ export interface IncidentQuery {
   readonly status?: IncidentStatus;
   /** Leaves out services that are not verified (decisions, Ownership). */
   readonly verifiedOnly?: boolean;
+  /** Where `verifiedOnly`: all services of these accounts are in the list, too. */
+  readonly orOf?: readonly number[];
   /** Only maintenance that vendors and owners announced, from its start on. */
   readonly maintenanceOnly?: boolean;
   readonly source?: Incident['source'];
@@ -27,6 +29,12 @@ export interface IncidentQuery {
   readonly after?: IncidentKey;
   readonly limit: number;
   readonly offset: number;
+}
+
+/** The filter of lists: what everyone may see, and what belongs to these accounts. */
+export function everyonesAnd(accounts: Iterable<number>): Pick<IncidentQuery, 'verifiedOnly' | 'orOf'> {
+  const orOf = [...accounts];
+  return { verifiedOnly: true, ...(orOf.length === 0 ? {} : { orOf }) };
 }
 
 /** Selects incidents of several services; newest `startedAt` first, then `id`. */

@@ -55,6 +55,8 @@ export interface MaintenanceQuery {
   readonly phase?: 'planned' | 'running';
   /** Leaves out services that are not verified (decisions, Ownership). */
   readonly verifiedOnly?: boolean;
+  /** Unless `serviceId` is given, all services of these accounts are in the list, too. */
+  readonly orOf?: readonly number[];
   /** The list begins after this place, whether or not there is a maintenance at it; absent: with the first one. */
   readonly after?: Pick<Maintenance, 'id' | 'startsAt'>;
   readonly limit: number;

@@ -3,6 +3,7 @@
  * `/search.json`, the index for the search as the reader types.
  */
 
+import { andThen } from '../../async/at-once.ts';
 import type { Clock } from '../../clock.ts';
 import { CATEGORIES } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
@@ -12,9 +13,11 @@ import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
+import { everyonesAnd } from '../../store/ports/incidents.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
+import type { ShownServices } from '../../view/shown-services.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
@@ -25,12 +28,12 @@ import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { describeAll, type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
-import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
+import { type Group, type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 import { type Logos, markOf } from './logos.ts';
-import { SPARKLINES_PATH } from './sparklines.ts';
+import { OWN_SPARKLINES_PATH, SPARKLINES_PATH } from './sparklines.ts';
 
 /** Sources of the page. */
-export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteUrl'> {
+export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'finder' | 'siteUrl'> {
   readonly registry: PublicReads;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
@@ -51,25 +54,27 @@ const MAX_INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
-  const { directory, status, registry, changes, assets, logos, siteUrl } = sources;
-  const readIncidents = () =>
-    registry.listIncidents({ verifiedOnly: true, limit: MAX_INCIDENTS_READ, offset: 0 });
+  const { finder, status, registry, changes, assets, logos, siteUrl } = sources;
+  const readIncidents = (accounts: Iterable<number> = []) =>
+    registry.listIncidents({ ...everyonesAnd(accounts), limit: MAX_INCIDENTS_READ, offset: 0 });
   return {
     path: '/',
     bucket: 'pages',
     access: 'everyone',
-    readAhead: readIncidents,
+    readAhead: () => readIncidents(),
     async handle(request) {
       const language = chooseLanguage(request);
       const filter = readFilter(request.query);
       const isAll = filter.text === '' && filter.category === '' && filter.status === '';
       // The results of a search are services, not incidents.
-      const incidents = isAll ? await readIncidents() : [];
+      const listed = await finder.listedFor(request);
+      const incidents = isAll ? await readIncidents(listed.accounts) : [];
       // The position and the statuses are read without an await in between, so that the page is current up to the
       // position.
       const position = changes.position();
-      const shown = readHomeView(directory, status, filter);
+      const shown = readHomeView(listed, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
+      const groups = viewGroups(shown, logos, language);
       const { title, lead, heatmap } = language.texts.home;
       const summary = lead(all, language.formats.number(all));
       return render('./home', {
@@ -91,56 +96,68 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         })),
         lead: summary,
         verdict: describeAll(shown, sources, language),
-        groups: viewGroups(shown, logos, language),
+        groups,
+        // Those of the reader come first on the whole page, and the results of a search in one place.
+        first: isAll ? groups.filter(isOwnGroup) : [],
+        rest: isAll ? groups.filter((one) => !isOwnGroup(one)) : groups,
         isSimilar: shown.isSimilar,
         total: shown.total,
         troubled: viewTroubled(shown, sources, language),
-        monitor: viewMonitor(sources, language),
+        monitor: viewMonitor(listed, sources, language),
         incidents: incidents
           .filter((incident) => !isListedAbove(incident, shown))
           .slice(0, MAX_INCIDENTS_SHOWN)
           .flatMap((incident) => {
-            const service = directory.byId(incident.serviceId);
+            const service = listed.byId(incident.serviceId);
             if (service === null) return [];
             const name = fullName(service);
-            const page = directory.pageName(service);
+            const page = listed.pageName(service);
             const mark = markOf(service, logos);
             return [{ ...viewIncident(inLanguage(incident, language), { name, page }, language), mark }];
           }),
         live: { of: null, at: position },
         styles: [assets.homeStyle],
-        sparklines: SPARKLINES_PATH,
         scripts: [assets.searchScript],
       });
     },
   };
 }
 
-/** The services by category, each with its logo or the tile of its initial, and how many of the category are in trouble. */
+/** The services by group, each with its logo or the tile of its initial, and how many of the group are in trouble. */
 function viewGroups(
   { groups, troubled }: HomeView,
   logos: Pick<Logos, 'pathOf'>,
   { texts, formats }: Language,
 ) {
-  const bad = Map.groupBy(troubled, ({ service }) => service.category);
-  return groups.map(({ category, count: all, entries }) => {
-    const count = bad.get(category)?.length ?? 0;
+  const bad = Map.groupBy(troubled, ({ group }) => group);
+  return groups.map(({ group, count: all, entries }) => {
+    const count = bad.get(group)?.length ?? 0;
     return {
-      category,
-      name: texts.category[category],
+      group,
+      ...(group === 'own'
+        ? { name: texts.home.yourServices, sparklines: OWN_SPARKLINES_PATH, heatmap: '/heatmap' }
+        : {
+            name: texts.category[group],
+            sparklines: SPARKLINES_PATH,
+            heatmap: `/heatmap?category=${group}`,
+          }),
       count: formats.number(all),
       more:
         all > entries.length
           ? texts.home.notListed(formats.number(entries.length), formats.number(all))
           : null,
       bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
-      // Of a category of which nothing is known, nothing is said.
-      worst: bad.get(category)?.[0]?.status ?? (entries.every(isUnknown) ? 'unknown' : 'up'),
+      // Of a group of which nothing is known, nothing is said.
+      worst: bad.get(group)?.[0]?.status ?? (entries.every(isUnknown) ? 'unknown' : 'up'),
       entries: entries.map(({ service, name, page, status }) => {
         return { name, page, status, ...markOf(service, logos) };
       }),
     };
   });
+}
+
+function isOwnGroup({ group }: { readonly group: Group }): boolean {
+  return group === 'own';
 }
 
 function isUnknown({ status }: { readonly status: string }): boolean {
@@ -194,38 +211,43 @@ const LIKE = {
 
 /** Sources of the index. */
 export interface SearchIndexSources {
-  readonly directory: Pick<ShownDirectory, 'all' | 'pageName' | 'withdrawals'>;
+  readonly directory: ShownDirectory;
+  readonly finder: Pick<SiteSources['finder'], 'listedFor'>;
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** The route of the search index. Its entity tag changes with the list of services and with each status. */
-export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
+export function searchIndex({ directory, finder, status, clock }: SearchIndexSources): Route {
   let kept: { readonly until: number; readonly body: string; readonly withdrawals: number } | null = null;
-  const rowsOf = (filter: HomeFilter) =>
-    readHomeView(directory, status, filter, MAX_INDEX).groups.flatMap(({ category, entries }) =>
+  const rowsOf = (shown: ShownServices, filter: HomeFilter) =>
+    readHomeView(shown, status, filter, MAX_INDEX).groups.flatMap(({ entries }) =>
       entries.map(({ service, page, status: word }): SearchRow => {
-        const { name, domain } = service;
+        const { name, domain, category } = service;
         return [name, domain, page === dashDomain(domain) ? 0 : page, category, word];
       }),
     );
-  const isLong = () => directory.all().length > MAX_INDEX;
+  const indexOf = (shown: ShownServices) =>
+    JSON.stringify(shown.all().length > MAX_INDEX ? [] : rowsOf(shown, NO_FILTER));
+  const everyones = (): string => {
+    const now = clock.monotonic();
+    const { withdrawals } = directory;
+    if (kept === null || kept.until <= now || kept.withdrawals !== withdrawals)
+      kept = { until: now + MAX_INDEX_AGE_MS, body: indexOf(directory), withdrawals };
+    return kept.body;
+  };
   return {
     path: '/search.json',
     bucket: 'pages',
     access: 'everyone',
-    handle({ query }) {
-      const { like = '' } = readParameters(query, LIKE);
-      // The reader has made a slip: the rows of the services with a similar name.
-      if (like.trim() !== '')
-        return jsonText(JSON.stringify(rowsOf({ ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
-      const now = clock.monotonic();
-      const { withdrawals } = directory;
-      if (kept === null || kept.until <= now || kept.withdrawals !== withdrawals) {
-        const body = JSON.stringify(isLong() ? [] : rowsOf(NO_FILTER));
-        kept = { until: now + MAX_INDEX_AGE_MS, body, withdrawals };
-      }
-      return jsonText(kept.body);
+    handle(request) {
+      const { like = '' } = readParameters(request.query, LIKE);
+      return andThen(finder.listedFor(request), (shown) => {
+        // The reader has made a slip: the rows of the services with a similar name.
+        if (like.trim() !== '')
+          return jsonText(JSON.stringify(rowsOf(shown, { ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
+        return jsonText(shown.accounts.size === 0 ? everyones() : indexOf(shown));
+      });
     },
   };
 }

@@ -4,7 +4,7 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { Readiness } from '../../view/monitor.ts';
-import type { ShownDirectory } from '../../view/service-directory.ts';
+import type { ShownServices } from '../../view/shown-services.ts';
 import type { Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
@@ -18,7 +18,6 @@ const MAX_TROUBLED_SHOWN = 6;
 
 /** Sources of the updates. */
 export interface HomeUpdateSources {
-  readonly directory: Pick<ShownDirectory, 'all' | 'byId' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
@@ -30,15 +29,15 @@ type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */
 export function viewTroubled(
-  shown: HomeView,
+  view: HomeView,
   sources: MonitorSources & Pick<HomeUpdateSources, 'logos'>,
   language: Language,
 ) {
   const { texts, formats } = language;
-  const { troubled } = shown;
+  const { troubled } = view;
   const hidden = troubled.length > MAX_TROUBLED_SHOWN;
   return {
-    calm: describeCalm(shown, sources, language),
+    calm: describeCalm(view, sources, language),
     rows: troubled
       .slice(0, MAX_TROUBLED_SHOWN)
       .map(({ service, name, page, status, current }: TroubledEntry) => ({
@@ -56,7 +55,7 @@ export function viewTroubled(
 
 /** The verdict on all services in one sentence. It claims nothing that is not known. */
 export function describeAll(
-  { watched, checked, operational }: HomeView,
+  { watched, checked, operational, shown }: HomeView,
   { changes, readiness }: MonitorSources,
   { texts, formats }: Language,
 ): string {
@@ -64,7 +63,7 @@ export function describeAll(
   if (watched === 0) return home.calmEmpty;
   if (checked === 0) return home.verdictUnchecked;
   if (!readiness().prober.online) return home.verdictOffline;
-  if (changes.monitor().late >= checked) return home.verdictLate;
+  if (changes.monitor(shown).late >= checked) return home.verdictLate;
   return operational === watched
     ? home.verdictAll(watched, formats.number(watched))
     : home.verdict(formats.number(operational), formats.number(watched));
@@ -72,7 +71,7 @@ export function describeAll(
 
 /** The text for an empty list. It says that all services work only if that is known. Empty if the list has rows. */
 function describeCalm(
-  { troubled, watched, checked }: HomeView,
+  { troubled, watched, checked, shown }: HomeView,
   { changes, readiness }: MonitorSources,
   { texts, formats }: Language,
 ): string {
@@ -81,17 +80,18 @@ function describeCalm(
   if (watched === 0) return home.calmEmpty;
   if (checked === 0) return home.calmUnchecked;
   if (!readiness().prober.online) return home.calmOffline;
-  if (changes.monitor().late >= checked) return home.calmLate;
+  if (changes.monitor(shown).late >= checked) return home.calmLate;
   const missing = watched - checked;
   return missing === 0 ? home.calm : `${home.calm} ${home.calmPartly(missing, formats.number(missing))}`;
 }
 
-/** The state of the monitor, in one line of parts. */
+/** The state of the monitor as a reader may know it, in one line of parts. */
 export function viewMonitor(
+  shown: Pick<ShownServices, 'accounts' | 'hidden'>,
   { changes, readiness }: MonitorSources,
   { texts, formats }: Language,
 ): { readonly online: boolean; readonly parts: readonly Phrase[] } {
-  const { checksPerSecond, newestCheckAt, late } = changes.monitor();
+  const { checksPerSecond, newestCheckAt, late } = changes.monitor(shown);
   const { home } = texts;
   const rounded = checksPerSecond < 10 ? Math.round(checksPerSecond * 10) / 10 : Math.round(checksPerSecond);
   return {
@@ -104,21 +104,21 @@ export function viewMonitor(
   };
 }
 
-/** The lists of the home page, and the status of `serviceIds`; null: of all services. */
+/** The lists of the home page for a reader, and the status of `serviceIds`; null: of all services. */
 export function homeUpdate(
   sources: HomeUpdateSources,
   renderPart: RenderPart,
   language: Language,
+  shown: ShownServices,
   serviceIds: readonly number[] | null,
 ): LiveUpdate {
-  const { directory, status } = sources;
-  const shown = readHomeView(directory, status, NO_FILTER);
+  const view = readHomeView(shown, sources.status, NO_FILTER);
   const html: Record<string, string> = {
-    troubled: renderPart('./home-troubled', viewTroubled(shown, sources, language), language),
-    verdict: escapeMarkup(describeAll(shown, sources, language)),
+    troubled: renderPart('./home-troubled', viewTroubled(view, sources, language), language),
+    verdict: escapeMarkup(describeAll(view, sources, language)),
   };
-  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(shown.counts[word]);
-  const entries = shown.groups.flatMap((group) => group.entries);
+  for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(view.counts[word]);
+  const entries = view.groups.flatMap((group) => group.entries);
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   const wanted = serviceIds === null ? null : new Set(serviceIds);
   for (const { service, page, status: word } of entries) {
@@ -130,20 +130,21 @@ export function homeUpdate(
   return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };
 }
 
-/** The state of the monitor, for every open page. */
+/** The state of the monitor, for every open page of a reader. */
 export function monitorUpdate(
   sources: HomeUpdateSources,
   renderPart: RenderPart,
   language: Language,
+  shown: ShownServices,
 ): LiveUpdate {
   const away = viewAway(sources.readiness(), language);
-  const shown = readHomeView(sources.directory, sources.status, NO_FILTER);
+  const view = readHomeView(shown, sources.status, NO_FILTER);
   return {
     html: {
       // The text for an empty list depends on the monitor.
-      calm: escapeMarkup(describeCalm(shown, sources, language)),
-      verdict: escapeMarkup(describeAll(shown, sources, language)),
-      monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
+      calm: escapeMarkup(describeCalm(view, sources, language)),
+      verdict: escapeMarkup(describeAll(view, sources, language)),
+      monitor: renderPart('./home-monitor', viewMonitor(shown, sources, language), language),
       away: away === null ? '' : renderPart('./away', { away }, language),
     },
   };

@@ -1,11 +1,11 @@
 /** The services of the home page: counts by status, services that are down or slow, and all services by category. */
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { fullName, type Service } from '../../domain/service.ts';
+import { fullName, isOwn, type Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import type { ShownDirectory } from '../../view/service-directory.ts';
+import type { ShownServices } from '../../view/shown-services.ts';
 import { findSimilar } from './similar-names.ts';
 
 /** A service of the home page. */
@@ -16,6 +16,7 @@ export interface HomeEntry {
   /** The name of its page. */
   readonly page: string;
   readonly status: ServiceStatus;
+  readonly group: Group;
 }
 
 /** A service that is down or slow. */
@@ -23,9 +24,13 @@ export interface TroubledEntry extends HomeEntry {
   readonly current: CurrentStatus;
 }
 
+/** What services are listed under: those of the reader together, all others by category. */
+export type Group = 'own' | Category;
+
 /** A service in the filter. */
 interface Found {
   readonly service: Service;
+  readonly group: Group;
   readonly word: ServiceStatus;
   readonly isTroubled: boolean;
 }
@@ -48,18 +53,20 @@ const MAX_SIMILAR = 8;
 
 /** Maximum number of matching services of which all are listed. */
 const MAX_WHOLE_LIST = 5_000;
-/** Maximum number of services of a category in a longer list, the first ones by slug. */
-const MAX_OF_CATEGORY = 200;
+/** Maximum number of services of a group in a longer list, the first ones by slug. */
+const MAX_OF_GROUP = 200;
+
+const GROUPS: readonly Group[] = ['own', ...CATEGORIES];
 
 /** The filter that matches all services. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 
 /**
- * Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). `maxWholeList`: up to
- * so many services that match, all of them are listed.
+ * Reads the services of the home page for a reader; those of unverified domains of others are left out (decisions, Ownership).
+ * `maxWholeList`: up to so many services that match, all of them are listed.
  */
 export function readHomeView(
-  directory: Pick<ShownDirectory, 'all' | 'pageName'>,
+  shown: Pick<ShownServices, 'accounts' | 'all' | 'hidden' | 'pageName'>,
   status: Pick<StatusStore, 'get' | 'headOf'>,
   filter: HomeFilter,
   maxWholeList = MAX_WHOLE_LIST,
@@ -69,15 +76,16 @@ export function readHomeView(
   /** Matching services that may be listed; all of a million would be a burden for the garbage collector. */
   const found: Found[] = [];
   let matching = 0;
-  const countOf = new Map<Category, number>();
+  const countOf = new Map<Group, number>();
   /** Services in the filter that do not contain the text. */
   const others: Found[] = [];
   const troubled: TroubledEntry[] = [];
   let watched = 0;
   let checked = 0;
   let operational = 0;
-  for (const service of directory.all()) {
-    if (!service.verified) continue;
+  for (const service of shown.all()) {
+    const isMine = isOwn(service, shown.accounts);
+    if (!service.verified && !isMine) continue;
     const word = status.headOf(service.id)?.status ?? 'unknown';
     counts[word] += 1;
     if (!service.paused) {
@@ -89,28 +97,32 @@ export function readHomeView(
     // The status of a paused service is not current (as on status pages).
     const isTroubled = !service.paused && (word === 'down' || word === 'slow');
     if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && word !== filter.status) continue;
+    const group = isMine ? 'own' : service.category;
     if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) {
-      others.push({ service, word, isTroubled });
+      others.push({ service, group, word, isTroubled });
       continue;
     }
     matching += 1;
-    const ofCategory = countIn(countOf, service.category);
-    if (isTroubled || ofCategory <= MAX_OF_CATEGORY || matching <= maxWholeList)
-      found.push({ service, word, isTroubled });
+    const ofGroup = countIn(countOf, group);
+    if (isTroubled || ofGroup <= MAX_OF_GROUP || matching <= maxWholeList)
+      found.push({ service, group, word, isTroubled });
   }
   const similar =
     found.length > 0 || text === '' ? [] : findSimilar(others, ({ service }) => service, text, MAX_SIMILAR);
-  for (const { service } of similar) countIn(countOf, service.category);
+  for (const { group } of similar) countIn(countOf, group);
   const isLong = matching > maxWholeList;
-  const byCategory = new Map<Category, HomeEntry[]>();
-  for (const { service, word, isTroubled } of found.length > 0 ? found : similar) {
-    const entries = getOrInsert(byCategory, service.category, () => []);
-    if (isLong && entries.length >= MAX_OF_CATEGORY && !isTroubled) continue;
-    const entry = { service, name: fullName(service), page: directory.pageName(service), status: word };
-    if (!isLong || entries.length < MAX_OF_CATEGORY) entries.push(entry);
+  const byGroup = new Map<Group, HomeEntry[]>();
+  for (const { service, group, word, isTroubled } of found.length > 0 ? found : similar) {
+    const entries = getOrInsert(byGroup, group, () => []);
+    if (isLong && entries.length >= MAX_OF_GROUP && !isTroubled) continue;
+    const [name, page] = [fullName(service), shown.pageName(service)];
+    const entry = { service, name, page, status: word, group };
+    if (!isLong || entries.length < MAX_OF_GROUP) entries.push(entry);
     if (isTroubled) troubled.push({ ...entry, current: status.get(service.id) ?? unknownStatus(service.id) });
   }
   return {
+    /** What the reader sees. */
+    shown,
     /** Number of services by status, matching or not. */
     counts,
     /**
@@ -118,13 +130,14 @@ export function readHomeView(
      */
     troubled: troubled.sort(worstFirst),
     /**
-     * Matching services by category, with their number, of which very many are not all in the list; no category is empty.
+     * Matching services: those of the reader, then the others by category, with their number, of which very many are not all in
+     * the list; no group is empty.
      */
-    groups: CATEGORIES.flatMap((category) => {
-      const entries = byCategory.get(category);
+    groups: GROUPS.flatMap((group) => {
+      const entries = byGroup.get(group);
       return entries === undefined
         ? []
-        : [{ category, count: countOf.get(category) ?? 0, entries: entries.sort(byName) }];
+        : [{ group, count: countOf.get(group) ?? 0, entries: entries.sort(byName) }];
     }),
     /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,
@@ -138,10 +151,10 @@ export function readHomeView(
   };
 }
 
-/** Counts a service of a category; the number of those that were counted. */
-function countIn(countOf: Map<Category, number>, category: Category): number {
-  const count = (countOf.get(category) ?? 0) + 1;
-  countOf.set(category, count);
+/** Counts a service of a group; the number of those that were counted. */
+function countIn(countOf: Map<Group, number>, group: Group): number {
+  const count = (countOf.get(group) ?? 0) + 1;
+  countOf.set(group, count);
   return count;
 }
 

@@ -3,19 +3,20 @@
  * parts pages refer to (`<use href="/sparklines.svg#s-NAME">`, `#c-CATEGORY`). The colours are those of the page.
  */
 import type { Clock } from '../../clock.ts';
-import { CATEGORIES } from '../../domain/category.ts';
 import { MINUTE_MS } from '../../domain/durations.ts';
 import { CELL_LEVELS, type CellLevel, MAX_HEATMAP_SERVICES, spanOf, stepsOf } from '../../domain/picture.ts';
-import type { Service } from '../../domain/service.ts';
+import { isOwn, type Service } from '../../domain/service.ts';
 import { retryLater } from '../../http/problem.ts';
-import type { Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
+import type { ServiceFinder } from '../../view/service-finder.ts';
 
 /** Sources of the route. */
 export interface SparklineSources {
-  readonly directory: Pick<ShownDirectory, 'all' | 'pageName' | 'withdrawals'>;
+  readonly directory: ShownDirectory;
+  readonly finder: Pick<ServiceFinder, 'shownTo'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -23,9 +24,17 @@ export interface SparklineSources {
 
 /** The path that pages refer to. */
 export const SPARKLINES_PATH = '/sparklines.svg';
+/** The same with the services of the reader, under one strip. */
+export const OWN_SPARKLINES_PATH = `${SPARKLINES_PATH}?own`;
 /** How old lines may be, milliseconds; older ones are shown once more while new ones are read. */
 const MAX_AGE_MS = 5 * MINUTE_MS;
 const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': `public, max-age=${MAX_AGE_MS / 1_000}` };
+/** A page refers to the document once for each service: its browser keeps it for this session. */
+const OWN_HEADERS = {
+  ...HEADERS,
+  'Cache-Control': `private, max-age=${MAX_AGE_MS / 1_000}`,
+  Vary: 'Cookie',
+};
 /** Height of a line, and the number of cells that a category shows for the whole span. */
 const HEIGHT = 16;
 const STRIP_CELLS = 24;
@@ -41,22 +50,23 @@ const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
 ];
 
 /** The route. */
-export function sparklines({ directory, readCells, beginHistory, clock }: SparklineSources): Route {
+export function sparklines({ directory, finder, readCells, beginHistory, clock }: SparklineSources): Route {
   let kept: { readonly madeMs: number; readonly body: string; readonly withdrawals: number } | null = null;
   let making: Promise<string> | null = null;
-  const make = async (): Promise<string> => {
-    const { withdrawals } = directory;
-    const services = directory
-      .all()
-      .filter(({ verified }) => verified)
-      .slice(0, MAX_HEATMAP_SERVICES);
+  const draw = async (wanted: readonly Service[], groupOf: (service: Service) => string): Promise<string> => {
+    const services = wanted.slice(0, MAX_HEATMAP_SERVICES);
     const span = spanOf('24h', clock.now());
     const cells = await readCells(
       services.map(({ id }) => id),
       '24h',
       span,
     );
-    const body = drawSparklines(services, cells, stepsOf(span), (service) => directory.pageName(service));
+    return drawSparklines(services, cells, stepsOf(span), { nameOf: directory.pageName, groupOf });
+  };
+  const make = async (): Promise<string> => {
+    const { withdrawals } = directory;
+    const listed = directory.all().filter(({ verified }) => verified);
+    const body = await draw(listed, ({ category }) => category);
     // A service may be public no more since it was read.
     if (withdrawals !== directory.withdrawals) return await make();
     kept = { madeMs: clock.monotonic(), body, withdrawals };
@@ -68,19 +78,32 @@ export function sparklines({ directory, readCells, beginHistory, clock }: Sparkl
     });
     return making;
   };
+  const notYet = () =>
+    retryLater(
+      'history_unavailable',
+      10,
+      'The lines of the last 24 hours cannot be read yet. Try again in ten seconds.',
+    );
+  const answerOwn = async (request: HttpRequest): Promise<HttpResponse> => {
+    const shown = await finder.shownTo(request);
+    const own = shown.all().filter((service) => isOwn(service, shown.accounts));
+    const body = await beginHistory()(() => draw(own, () => 'own'));
+    if (body === null) throw notYet();
+    return { status: 200, headers: OWN_HEADERS, body };
+  };
   return {
     path: SPARKLINES_PATH,
     bucket: 'pages',
     access: 'everyone',
-    async handle() {
+    async handle(request) {
+      if (request.query === 'own') return await answerOwn(request);
       const known = kept?.withdrawals === directory.withdrawals ? kept : null;
       if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
         return { status: 200, headers: HEADERS, body: known.body };
       if (known === null) {
         const body = await beginHistory()(refresh);
         if (body !== null) return { status: 200, headers: HEADERS, body };
-        const detail = 'The lines of the last 24 hours cannot be read yet. Try again in ten seconds.';
-        throw retryLater('history_unavailable', 10, detail);
+        throw notYet();
       }
       // The next reader gets the new lines; until they can be read, the old ones are shown.
       refresh().catch(() => {});
@@ -89,21 +112,24 @@ export function sparklines({ directory, readCells, beginHistory, clock }: Sparkl
   };
 }
 
-/** The document. `cells`: indexes in `CELL_LEVELS`, `steps` for each service. Pure. */
+/** The document. `cells`: indexes in `CELL_LEVELS`, `steps` for each service; `groupOf`: the strip of a service. Pure. */
 export function drawSparklines(
   services: readonly Service[],
   cells: Uint8Array,
   steps: number,
-  nameOf: (service: Service) => string,
+  { nameOf, groupOf }: Readonly<Record<'nameOf' | 'groupOf', (service: Service) => string>>,
 ): string {
   const rowOf = (index: number) =>
     [...cells.subarray(index * steps, (index + 1) * steps)].map((level) => CELL_LEVELS[level] ?? 'none');
   const rows = services.map((service, index) => ({ service, levels: rowOf(index) }));
   const lines = rows.map(({ service, levels }) => `<g id="s-${nameOf(service)}">${drawLine(levels)}</g>`);
-  const strips = CATEGORIES.map((category) => {
-    const own = rows.filter(({ service }) => service.category === category).map(({ levels }) => levels);
-    return own.length === 0 ? '' : drawStrip(category, own, steps);
-  });
+  const strips = [...Map.groupBy(rows, ({ service }) => groupOf(service))].map(([group, members]) =>
+    drawStrip(
+      group,
+      members.map(({ levels }) => levels),
+      steps,
+    ),
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg">${[...strips, ...lines].join('\n')}</svg>`;
 }
 
@@ -138,10 +164,10 @@ function runsOf(levels: readonly CellLevel[]) {
 }
 
 /**
- * The strip of a category: a cell for each part of the span, filled from below by the share of services that failed; a dash where
+ * The strip of a group: a cell for each part of the span, filled from below by the share of services that failed; a dash where
  * nothing was checked.
  */
-function drawStrip(category: string, rows: readonly (readonly CellLevel[])[], steps: number): string {
+function drawStrip(group: string, rows: readonly (readonly CellLevel[])[], steps: number): string {
   const length = Math.ceil(steps / STRIP_CELLS);
   let known = '';
   let failed = '';
@@ -161,5 +187,5 @@ function drawStrip(category: string, rows: readonly (readonly CellLevel[])[], st
   }
   const box = `0 0 ${STRIP_CELLS * STRIP_STEP - 2} ${HEIGHT}`;
   const dashes = unwatched === '' ? '' : `<path fill="var(--line)" d="${unwatched}"/>`;
-  return `<symbol id="c-${category}" viewBox="${box}" preserveAspectRatio="none">${dashes}<path fill="var(--up)" opacity=".3" d="${known}"/><path fill="var(--down)" d="${failed}"/></symbol>`;
+  return `<symbol id="c-${group}" viewBox="${box}" preserveAspectRatio="none">${dashes}<path fill="var(--up)" opacity=".3" d="${known}"/><path fill="var(--down)" d="${failed}"/></symbol>`;
 }

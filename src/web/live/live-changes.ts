@@ -5,12 +5,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import { isPublic, type Service } from '../../domain/service.ts';
 import type { StatusHead } from '../../domain/status/current.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { ShownServices } from '../../view/shown-services.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf, isCheckStale, isStale } from '../../view/staleness.ts';
 import { createStatusWords } from '../../view/status-words.ts';
@@ -20,6 +22,7 @@ export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
 /** Sources of the changes. */
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
+  /** Lists those that are public, and knows all by their ids. */
   readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
   readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -29,6 +32,9 @@ const RATE_SECONDS = 60;
 /** Among more services than this, those that are late are counted once in {@link MAX_COUNT_AGE_MS}: a page asks several times. */
 const MAX_COUNTED_ANEW = 10_000;
 const MAX_COUNT_AGE_MS = 1_000;
+/** Maximum number of accounts whose checks of services that are not public are counted. */
+const MAX_RATES = 10_000;
+const EVERYONE = { accounts: new Set<number>(), hidden: (): readonly Service[] => [] };
 
 /** Creates the numbering, which follows the status store until `close`. */
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
@@ -40,6 +46,9 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   for (const { id } of directory.all()) statuses.set(id, status.headOf(id)?.status ?? 'unknown');
   const listeners = createListeners<[head: StatusHead, changed: boolean]>();
   const rate = createRate(clock);
+  /** Of the services that are not public, by their accounts. */
+  const rates = new BoundedMap<number, ReturnType<typeof createRate>>(MAX_RATES);
+  const startedAt = clock.monotonic();
   let number = 0;
   let newestCheckAt: number | null = null;
 
@@ -51,10 +60,13 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     checked.set(serviceId, number);
     if (changed) changedAt.set(serviceId, number);
     const service = directory.byId(serviceId);
+    // Records that fill a copy at its start are not checks of this minute.
+    const isRecent = head.observedAt > clock.now() - RATE_SECONDS * 1_000;
     if (service !== null && isPublic(service)) {
-      // Records that fill a copy at its start are not checks of this minute.
-      if (head.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
+      if (isRecent) rate.note();
       if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
+    } else if (service !== null && service.accountId !== null && isRecent) {
+      getOrInsert(rates, service.accountId, () => createRate(clock, startedAt)).note();
     }
     listeners.notify(head, changed);
   });
@@ -95,22 +107,33 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
     watch: listeners.add,
     /**
-     * The state of the monitor. `checksPerSecond`: over the last minute, or since the start if that is shorter.
+     * The state of the monitor, as a reader may know it. `checksPerSecond`: over the last minute, or since the start if that is shorter.
      * `newestCheckAt`: start of the newest check, epoch milliseconds; null: none was seen. `late`: number of services
      * that were last seen more than two intervals ago, without paused ones and those of unverified domains; with many services it
      * is up to a second old.
      */
-    monitor() {
-      return { checksPerSecond: rate.perSecond(), newestCheckAt, late: countLate() };
+    monitor({ accounts, hidden }: Pick<ShownServices, 'accounts' | 'hidden'> = EVERYONE) {
+      const own = hidden();
+      const now = clock.now();
+      return {
+        checksPerSecond: [...accounts].reduce(
+          (sum, account) => sum + (rates.get(account)?.perSecond() ?? 0),
+          rate.perSecond(),
+        ),
+        newestCheckAt: own.reduce((newest: number | null, { id }) => {
+          const checkedAt = status.headOf(id)?.checkedAt ?? null;
+          return checkedAt !== null && checkedAt > (newest ?? 0) ? checkedAt : newest;
+        }, newestCheckAt),
+        late: countLate() + own.filter((service) => isLate(service, now)).length,
+      };
     },
     close: unwatch,
   };
 }
 
-/** Creates a counter per second over the last minute. */
-function createRate(clock: Pick<Clock, 'monotonic'>) {
+/** Creates a counter per second over the last minute; `startedAt`: since when it counts, monotonic milliseconds. */
+function createRate(clock: Pick<Clock, 'monotonic'>, startedAt = clock.monotonic()) {
   const counts = new Array<number>(RATE_SECONDS).fill(0);
-  const startedAt = clock.monotonic();
   let second = 0;
   const advance = () => {
     const now = Math.floor((clock.monotonic() - startedAt) / 1_000);

@@ -25,8 +25,10 @@ import { retryLater } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { ReaderWatch, StreamReader } from '../../view/reader-watch.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
-import type { AccountsOf } from '../../view/service-finder.ts';
+import type { ServiceFinder } from '../../view/service-finder.ts';
+import type { ShownServices } from '../../view/shown-services.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import type { LiveChanges } from './live-changes.ts';
@@ -35,20 +37,25 @@ import { joinUpdates, serviceUpdate } from './live-updates.ts';
 /** Sources of the streams. */
 export interface LiveSources {
   readonly changes: LiveChanges;
-  readonly directory: Pick<ShownDirectory, 'byId' | 'byPageName' | 'pageName' | 'to' | 'withdrawals'>;
-  readonly accountsOf: AccountsOf;
+  readonly directory: Pick<ShownDirectory, 'pageName' | 'withdrawals'>;
+  readonly finder: Pick<ServiceFinder, 'listedFor' | 'readerOf'>;
+  readonly readers: ReaderWatch;
   readonly status: Pick<StatusStore, 'get'>;
   /** The services of the status page with a slug, if the sender of the request may see it; otherwise none. */
   readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly number[]>;
   readonly clock: Clock;
   /** Whether the prober is online. */
   readonly isOnline: () => boolean;
-  /** The update of the home page: its lists, and the status of these services; null: of all services. */
-  readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
+  /** The update of the home page of a reader: its lists, and the status of these services; null: of all services. */
+  readonly homeUpdate: (
+    language: Language,
+    shown: ShownServices,
+    serviceIds: readonly number[] | null,
+  ) => LiveUpdate;
   /** The name of the service because of which another one is down; null: there is none. */
   readonly causeOf: (service: Service, current: CurrentStatus) => string | null;
-  /** The state of the monitor, for every page. */
-  readonly monitorUpdate: (language: Language) => LiveUpdate;
+  /** The state of the monitor, for every page of a reader. */
+  readonly monitorUpdate: (language: Language, shown: ShownServices) => LiveUpdate;
 }
 
 /** Limits of streams. A page in a hidden tab has none, and browsers open at most six per site. */
@@ -78,20 +85,21 @@ interface Stream {
   /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
   /** What its reader may see. */
-  readonly shown: Pick<ShownDirectory, 'byId' | 'byPageName'>;
+  readonly shown: ShownServices;
 }
 
 /** The streams of open pages. */
 export class LiveStreams {
   readonly #changes: LiveChanges;
   readonly #directory: LiveSources['directory'];
-  readonly #accountsOf: AccountsOf;
+  readonly #finder: LiveSources['finder'];
+  readonly #readers: ReaderWatch;
   readonly #status: Pick<StatusStore, 'get'>;
   readonly #clock: Clock;
   readonly #isOnline: () => boolean;
-  readonly #homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
+  readonly #homeUpdate: LiveSources['homeUpdate'];
   readonly #causeOf: LiveSources['causeOf'];
-  readonly #monitorUpdate: (language: Language) => LiveUpdate;
+  readonly #monitorUpdate: LiveSources['monitorUpdate'];
   readonly #streams = new Set<Stream>();
   readonly #homes = new Set<Stream>();
   readonly #watchers = new Map<number, Set<Stream>>();
@@ -113,7 +121,8 @@ export class LiveStreams {
     const { changes, directory, clock } = sources;
     this.#changes = changes;
     this.#directory = directory;
-    this.#accountsOf = sources.accountsOf;
+    this.#finder = sources.finder;
+    this.#readers = sources.readers;
     this.#status = sources.status;
     this.#clock = clock;
     this.#isOnline = sources.isOnline;
@@ -161,16 +170,27 @@ export class LiveStreams {
         RETRY_AFTER_SECONDS,
         'Too many pages are open; reload this one to see its present state.',
       );
-    const isHome = of === undefined && page === undefined;
-    const shown = isHome ? this.#directory : this.#directory.to(await this.#accountsOf(request));
+    const shown = await this.#finder.listedFor(request);
     const ofPage = page === undefined ? null : await this.#servicesOfPage(request, page);
     const named = ofPage ?? (of === undefined ? null : readPages(of, shown));
     const serviceIds = named === null ? null : new Set(named.slice(0, LIVE_BOUNDS.pages));
     return this.#open.open(client, (response) => {
       const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds, shown };
       this.#add(stream);
+      if (page !== undefined || shown.accounts.size > 0)
+        this.#readers(response, describeReader(shown.reader, ofPage), this.#readerOf(request, page));
       this.#begin(stream, this.#changes.read(position));
     });
+  }
+
+  /** Who reads a page may change, and which services a status page has, and whether the reader sees it. */
+  #readerOf(request: HttpRequest, page: string | undefined): StreamReader {
+    const reader = this.#finder.readerOf(request);
+    if (page === undefined) return reader;
+    return {
+      key: `${page} ${reader.key}`,
+      read: async () => describeReader(await reader.read(), await this.#servicesOfPage(request, page)),
+    };
   }
 
   #updatesOf(serviceId: number, language: Language, shown: Stream['shown']): readonly LiveUpdate[] {
@@ -181,7 +201,7 @@ export class LiveStreams {
     return [serviceUpdate(page, current, language, this.#clock.now(), because)];
   }
 
-  #beginningOf(content: string, { language }: Stream, make: () => LiveUpdate): string {
+  #beginningOf(content: string, { language, shown }: Stream, make: () => LiveUpdate): string {
     const position = this.#changes.position();
     const now = this.#clock.monotonic();
     const { withdrawals } = this.#directory;
@@ -193,27 +213,27 @@ export class LiveStreams {
       Object.assign(this.#beginnings, { position, madeAt: now, withdrawals });
       this.#beginnings.texts.clear();
     }
-    const key = `${language.code} ${content}`;
+    const key = `${language.code} ${shown.reader} ${content}`;
     const text = this.#beginnings.texts.get(key) ?? formatUpdate(make(), position);
     if (this.#beginnings.texts.size < MAX_BEGINNINGS) this.#beginnings.texts.set(key, text);
     return text;
   }
 
-  /** Sends an update to streams; `make` renders it once for each language. */
-  #sendTo(to: Iterable<Stream>, make: (language: Language) => LiveUpdate) {
-    const texts = new Map<Language, Buffer>();
+  /** Sends an update to streams; `make` renders it once for each language and reader. */
+  #sendTo(to: Iterable<Stream>, make: (language: Language, shown: ShownServices) => LiveUpdate) {
+    const texts = new Map<string, Buffer>();
     const { withdrawals } = this.#directory;
     for (const stream of to) {
-      const text =
-        texts.get(stream.language) ??
-        Buffer.from(formatUpdate(make(stream.language), this.#changes.position()));
-      texts.set(stream.language, text);
+      const { language, shown } = stream;
+      const text = getOrInsert(texts, `${language.code} ${shown.reader}`, () =>
+        Buffer.from(formatUpdate(make(language, shown), this.#changes.position())),
+      );
       this.#enqueue(() => {
         // What a service shows that is no longer public waits for its reader no more.
         const isCurrent = withdrawals === this.#directory.withdrawals;
         send(
           stream.response,
-          isCurrent ? text : formatUpdate(make(stream.language), this.#changes.position()),
+          isCurrent ? text : formatUpdate(make(language, shown), this.#changes.position()),
         );
       });
     }
@@ -227,12 +247,10 @@ export class LiveStreams {
     for (const id of ids) {
       // The visibility of the service may have changed since they were opened.
       const concerned = [...(this.#watchers.get(id) ?? [])].filter(({ shown }) => shown.byId(id) !== null);
-      const [first] = concerned;
-      if (first !== undefined)
-        this.#sendTo(
-          concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
-          (language) => joinUpdates(this.#updatesOf(id, language, first.shown)),
-        );
+      this.#sendTo(
+        concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
+        (language, shown) => joinUpdates(this.#updatesOf(id, language, shown)),
+      );
       for (const stream of concerned) if (stream.serviceIds?.size !== 1) many.add(stream);
     }
     for (const stream of many)
@@ -248,18 +266,18 @@ export class LiveStreams {
   #sendChanges() {
     const ids = [...this.#changed];
     this.#changed.clear();
-    this.#sendTo(this.#homes, (language) => this.#homeUpdate(language, ids));
+    this.#sendTo(this.#homes, (language, shown) => this.#homeUpdate(language, shown, ids));
   }
 
   #begin(stream: Stream, after: number | null) {
-    const { serviceIds, language, response } = stream;
+    const { serviceIds, language, shown, response } = stream;
     send(response, `: what changes on this page\nid: ${this.#changes.position()}\n\n`);
     if (serviceIds === null) {
       const ids = after === null ? null : this.#changes.changedSince(after);
       if (ids === null || ids.length > 0)
         send(
           response,
-          this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, ids)),
+          this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, shown, ids)),
         );
     } else {
       const ids = [...serviceIds].filter((id) => after === null || this.#changes.checkedAt(id) > after);
@@ -274,7 +292,7 @@ export class LiveStreams {
     }
     send(
       response,
-      this.#beginningOf('monitor', stream, () => this.#monitorUpdate(language)),
+      this.#beginningOf('monitor', stream, () => this.#monitorUpdate(language, shown)),
     );
   }
 
@@ -308,6 +326,11 @@ export class LiveStreams {
       this.#stopMonitor = null;
     });
   }
+}
+
+/** What a reader sees of a status page, and which services it finds besides. */
+function describeReader(reader: string, ofPage: readonly number[] | null): string {
+  return ofPage === null ? reader : `${reader} of ${ofPage.join()}`;
 }
 
 function readPages(text: string, directory: Stream['shown']): number[] {

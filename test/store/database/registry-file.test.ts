@@ -204,6 +204,8 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     [{ verifiedOnly: true, status: 'resolved', after }, 'incidents_status_verified'],
     [{ serviceId: 7, after }, 'incidents_service'],
     [{ verifiedOnly: true, maintenanceOnly: true }, 'incidents_maintenance'],
+    [{ verifiedOnly: true, orOf: [1, 2] }, 'incidents_verified'],
+    [{ verifiedOnly: true, orOf: [1, 2], after }, 'incidents_verified'],
   ] as const;
   for (const [query, index] of table) {
     const plan: string[] = [];
@@ -223,9 +225,9 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
       `${JSON.stringify(query)} goes along ${index}: ${plan.join('; ')}`,
     );
     t.equal(
-      plan.filter((line) => /TEMP B-TREE/.test(line)).length <= 1,
+      plan.filter((line) => /TEMP B-TREE/.test(line)).length <= ('orOf' in query ? 2 : 1),
       true,
-      'at most the page itself is sorted',
+      `at most the page itself is sorted, and what few accounts have: ${plan.join('; ')}`,
     );
     let fastestMs = Number.POSITIVE_INFINITY;
     for (let run = 0; run < 5; run++) {

@@ -18,22 +18,38 @@ import { readWhole } from './owner-update-rows.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
 /** IDs of the incidents that a query selects, not yet ordered. */
-type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
+type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string; started_at: number }>;
 
 /** The filters of a query, without its page. */
 type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset' | 'after'>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Incidents of removed services are left out. */
 export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {
-  return await readPage(store, incidentsOf(store.kysely.selectFrom('incidents').select('id'), query), query);
+  const found = store.kysely.selectFrom('incidents').select(['id', 'started_at']);
+  const { orOf = [] } = query;
+  if (orOf.length === 0) return await readPage(store, incidentsOf(found, query), query);
+  // Two lists, each of one index, instead of a condition that no index has.
+  return await readPage(
+    store,
+    incidentsOf(found, query),
+    query,
+    hiddenIncidentsOf(store, found, query, orOf),
+  );
 }
 
 /** Lists of incidents. */
 export const INCIDENT_CALLS: Calls<IncidentStore> = {
   listIncidents: read(listIncidents),
-  countIncidents: read(async ({ kysely, queries }, query) => {
+  countIncidents: read(async (store, query) => {
+    const { kysely, queries } = store;
     const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
-    return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
+    const { orOf = [] } = query;
+    const lists = [
+      incidentsOf(counted, query),
+      ...(orOf.length === 0 ? [] : [hiddenIncidentsOf(store, counted, query, orOf)]),
+    ];
+    const totals = await Promise.all(lists.map(async (list) => (await queries.first(list))?.total ?? 0));
+    return totals.reduce((sum, total) => sum + total, 0);
   }),
   findIncident: read(async (store, id) => {
     const { kysely, queries } = store;
@@ -106,7 +122,7 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     if (serviceIds.length === 0) return [];
     let page = store.kysely
       .selectFrom('incidents')
-      .select('id')
+      .select(['id', 'started_at'])
       .where('service_id', 'in', serviceIds)
       .where('listed', '=', sql.lit(1));
     if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
@@ -134,17 +150,33 @@ function incidentsOf<Row>(
   return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 
-/** Reads a page of `found`. The page is located in the index alone, and only its own rows are read completely. */
+/** The incidents that match a query of services that are for members of these accounts, or are not verified. */
+function hiddenIncidentsOf<Row>(
+  { kysely }: RegistryStore,
+  found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
+  query: IncidentFilter,
+  accounts: readonly number[],
+): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
+  const services = kysely.selectFrom('services').select('id').where('account_id', 'in', accounts);
+  return incidentsOf(found, { ...query, verifiedOnly: false })
+    .where('verified', '=', sql.lit(0))
+    .where('service_id', 'in', services);
+}
+
+/** Reads a page of `found`, and of `others` in their places. The page is located in the index alone, and only its own rows are read completely. */
 async function readPage(
   { kysely, queries }: RegistryStore,
   found: FoundIncidents,
   { after, limit, offset }: Pick<IncidentQuery, 'after' | 'limit' | 'offset'>,
+  others: FoundIncidents | null = null,
 ): Promise<Incident[]> {
-  const ids = startAfter(found, after)
+  const all = others === null ? null : startAfter(found, after).unionAll(startAfter(others, after));
+  const page = (all ?? startAfter(found, after))
     .orderBy('started_at', 'desc')
     .orderBy('id')
     .limit(limit)
     .offset(offset);
+  const ids = kysely.selectFrom(page.as('page')).select('id');
   const rows = await queries.all(
     kysely
       .selectFrom('incidents')

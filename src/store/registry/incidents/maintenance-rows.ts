@@ -54,7 +54,7 @@ type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>;
 
 function maintenancesOf(
   kysely: RegistryStore['kysely'],
-  { serviceId, phase, verifiedOnly = false }: MaintenanceFilter,
+  { serviceId, phase, verifiedOnly = false, orOf = [] }: MaintenanceFilter,
 ) {
   let found = kysely
     .selectFrom('maintenances')
@@ -63,11 +63,15 @@ function maintenancesOf(
     .where(isInForce)
     .where('services.removed', '=', sql.lit(0));
   if (phase !== undefined) found = found.where('maintenances.phase', '=', phase);
-  if (verifiedOnly) found = found.where('services.verified', '=', sql.lit(1));
-  // Who names a service may see it; a list is for everyone.
-  return serviceId === undefined
-    ? found.where('services.visibility', 'is', null)
-    : found.where('service_id', '=', serviceId);
+  // Who names a service may see it.
+  if (serviceId !== undefined) return found.where('service_id', '=', serviceId);
+  return found.where((eb) => {
+    const isEveryones = eb.and([
+      eb('services.visibility', 'is', null),
+      ...(verifiedOnly ? [eb('services.verified', '=', sql.lit(1))] : []),
+    ]);
+    return orOf.length === 0 ? isEveryones : eb.or([isEveryones, eb('services.account_id', 'in', orOf)]);
+  });
 }
 
 /** Leaves out what its owner has withdrawn and the monitor has not ended yet. */

@@ -1,0 +1,50 @@
+/** Ends open streams when their readers may no longer see what they see: nothing else asks again while a stream is open. */
+import type { ServerResponse } from 'node:http';
+import type { Cancel, Clock } from '../clock.ts';
+
+/** Watches the readers of streams. */
+export type ReaderWatch = ReturnType<typeof createReaderWatch>;
+
+/** Who reads a stream. */
+export interface StreamReader {
+  /** Streams with the same key have the same reader, and are looked after together. */
+  readonly key: string;
+  /** What the reader may see, in a text. */
+  readonly read: () => Promise<string>;
+}
+
+/** How often readers are looked after, milliseconds: the time that a reader who is shut out still gets events. */
+const LOOK_MS = 3_000;
+
+/** Creates the watch, which costs nothing while it has no streams. */
+export function createReaderWatch(clock: Pick<Clock, 'every'>) {
+  const watched = new Map<ServerResponse, StreamReader & { readonly first: string }>();
+  let stop: Cancel | null = null;
+  let isLooking = false;
+
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    const known = new Map<string, string | null>();
+    for (const [response, { key, read, first }] of watched) {
+      // What cannot be read has not changed, as far as is known.
+      const present = known.get(key) ?? (await read().catch(() => null));
+      known.set(key, present);
+      // The client connects again, and gets what it may see now.
+      if (present !== null && present !== first) response.end();
+    }
+    isLooking = false;
+  };
+
+  /** Ends a stream, once it is open, when `reader` reads something else than `first`. */
+  return (response: ServerResponse, first: string, reader: StreamReader): void => {
+    watched.set(response, { ...reader, first });
+    stop ??= clock.every(LOOK_MS, () => void look());
+    response.once('close', () => {
+      watched.delete(response);
+      if (watched.size > 0) return;
+      stop?.();
+      stop = null;
+    });
+  };
+}
