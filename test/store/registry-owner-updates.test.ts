@@ -1,18 +1,25 @@
 /** Updates of owners' incidents that an earlier version wrote as JSON become rows, on both databases. */
-import { readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
+import type { MigrationSteps } from '../../src/store/database/migrations.ts';
+import { POSTGRES_STEPS } from '../../src/store/database/postgres/postgres-database.ts';
 import { SQLITE_STEPS } from '../../src/store/database/registry-database.ts';
 import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
 
 const STEP = 'owner-updates-compatible';
-const postgresFolder = new URL('../../src/store/database/postgres/migrations/', import.meta.url);
 
 type Execute = (sql: string) => Promise<readonly unknown[]>;
 
-async function statementsOf(folder: string, name: string): Promise<readonly string[]> {
-  return (await import(`../../src/store/database/${folder}/${name}.ts`)).statements;
+/** Does the steps before the one that is tried, and returns its statements. */
+async function prepare(
+  { names, statementsOf }: MigrationSteps,
+  execute: (sql: string) => unknown,
+): Promise<readonly string[]> {
+  const last = names.findIndex((name) => name.endsWith(STEP));
+  for (const name of names.slice(0, last))
+    for (const statement of await statementsOf(name)) await execute(statement);
+  return statementsOf(names[last] ?? '');
 }
 
 const update = (at: number, text = `text ${at}`) => ({
@@ -79,23 +86,14 @@ async function check(t: Test, execute: Execute, step: readonly string[]) {
 
 t.test('it makes rows of the updates in SQLite', async (t) => {
   const database = new DatabaseSync(':memory:');
-  const last = SQLITE_STEPS.names.findIndex((name) => name.endsWith(STEP));
-  for (const name of SQLITE_STEPS.names.slice(0, last))
-    for (const statement of await statementsOf('migrations', name)) database.exec(statement);
-  const execute: Execute = async (sql) => database.prepare(sql).all();
-  await check(t, execute, await statementsOf('migrations', SQLITE_STEPS.names[last] ?? ''));
+  const step = await prepare(SQLITE_STEPS, (sql) => database.exec(sql));
+  await check(t, async (sql) => database.prepare(sql).all(), step);
   database.close();
 });
 
 t.test('it makes rows of the updates in PostgreSQL', NEEDS_POSTGRES, async (t) => {
   const server = await usePostgres(t);
-  const names = readdirSync(postgresFolder)
-    .map((file) => file.replace(/\.ts$/, ''))
-    .sort();
-  const last = names.findIndex((name) => name.endsWith(STEP));
   await createDatabase(server.url('postgres'), 'earlier');
   const execute: Execute = (sql) => executeSql(server.url('earlier'), sql);
-  for (const name of names.slice(0, last))
-    for (const statement of await statementsOf('postgres/migrations', name)) await execute(statement);
-  await check(t, execute, await statementsOf('postgres/migrations', names[last] ?? ''));
+  await check(t, execute, await prepare(POSTGRES_STEPS, execute));
 });

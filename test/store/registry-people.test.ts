@@ -83,8 +83,10 @@ t.test('it makes people of who signed in before, in PostgreSQL', NEEDS_POSTGRES,
     `INSERT INTO kysely_migration_lock VALUES ('migration_lock', 0)`,
   ]);
   for (const step of POSTGRES_STEPS.names.filter((one) => one < '0005')) {
-    const { statements } = await import(`../../src/store/database/postgres/migrations/${step}.ts`);
-    await execute([...statements, `INSERT INTO kysely_migration VALUES ('${step}', '2026')`]);
+    await execute([
+      ...(await POSTGRES_STEPS.statementsOf(step)),
+      `INSERT INTO kysely_migration VALUES ('${step}', '2026')`,
+    ]);
   }
   await execute([...rows(`'\\x${AB}'`), `SELECT setval('accounts_id_seq', 7)`]);
   const methods = await openPostgresMethods(server.url(name), { dataDir, domainsPerAccount: 9 });

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
-import { createMigrationSteps } from './migrations.ts';
+import { createSqliteSteps } from './migrations.ts';
 import {
   damagedLog,
   damagedRegistry,
@@ -29,7 +29,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const CHECKED_BYTES = 64 * 1024 * 1024;
 
 /** The migrations of the tables. */
-export const SQLITE_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
+export const SQLITE_STEPS = createSqliteSteps();
 
 /** An open registry file. */
 export interface RegistryDatabase {

@@ -8,7 +8,7 @@ import {
   type PostgresAddress,
   readPostgresAddress,
 } from '../../../domain/postgres-address.ts';
-import { createMigrationSteps } from '../migrations.ts';
+import { createPostgresSteps } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
 import { Kysely, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
@@ -21,7 +21,7 @@ import { requireSession } from './session-pooling.ts';
 const MIN_VERSION = 130_000;
 
 /** The migrations of the tables. */
-export const POSTGRES_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
+export const POSTGRES_STEPS = createPostgresSteps();
 
 /** Parses `url`. Throws `registry_unusable` if it is not the URL of a database. */
 export function addressOf(url: string): PostgresAddress {
