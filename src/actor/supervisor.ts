@@ -41,7 +41,6 @@ export interface RestartIntensity {
   readonly withinMs: number;
 }
 
-/** Specification of a child. */
 export interface ChildSpec {
   readonly id: string;
   readonly restart: RestartKind;
@@ -53,7 +52,6 @@ export interface ChildSpec {
   readonly start: () => Child;
 }
 
-/** Options of a supervisor. */
 interface SupervisorOptions {
   /** Started in this order, stopped in the reverse. */
   readonly children: readonly ChildSpec[];
@@ -66,7 +64,6 @@ interface SupervisorOptions {
   readonly onGiveUp: (error: Error) => void;
 }
 
-/** A supervisor. */
 export interface Supervisor {
   start(): void;
   /** Starts a temporary child that has ended. Ignored if it runs, or during a stop. */

@@ -10,7 +10,6 @@ import { type AlertRules, type AlertSources, matchedService } from './alert-worl
 /** Days before the end of a certificate at which it is told of, the least first. */
 const THRESHOLDS = [1, 7, 21] as const;
 
-/** Creates the scan. */
 export function createCertificateScan(
   sources: Pick<AlertSources, 'services' | 'status'>,
   clock: Pick<Clock, 'monotonic'>,

@@ -106,7 +106,6 @@ export interface ApplySources {
   };
 }
 
-/** The route. */
 export function applyRoute({ directory, context }: ApplySources): Route {
   const { registry, proofs } = context;
   const loadPublic = async () => publicServices(directory);

@@ -17,7 +17,6 @@ export interface DependencySources {
   readonly registry: PublicReads;
 }
 
-/** The routes. */
 export function dependencyRoutes(sources: DependencySources): Route[] {
   return [serviceRoute(sources), listRoute(sources)];
 }

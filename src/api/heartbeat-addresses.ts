@@ -92,7 +92,6 @@ export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 's
   readonly registry: Pick<HeartbeatStore, 'addHeartbeatLog'>;
 }
 
-/** The routes. */
 export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }: AddressSources): Route[] {
   const find = ({ params }: HttpRequest): Service | null =>
     directory.byAddressHash(hashAddressSecret(params.secret ?? ''));

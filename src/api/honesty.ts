@@ -56,7 +56,6 @@ export const HonestySchema = namedObject('Honesty', {
   ...PAGE_MEMBERS,
 });
 
-/** The route. */
 export function honestyRoute(readHonesty: ReadHonesty): Route {
   return readRoute({
     path: '/api/v1/honesty',

@@ -52,7 +52,6 @@ import type { ServiceJson, ServiceMoment } from './services.ts';
 const MAX_DOCUMENT_BYTES = 65_536;
 
 /** A service as a document. */
-/** A service with the settings of every kind of check. */
 const TypedServiceSchema: typeof ServiceDocumentSchema = withMember(
   ServiceDocumentSchema,
   'check',

@@ -43,7 +43,6 @@ export interface ReadingEndpoint extends Required<Pick<Route, 'path' | 'handle'>
   readonly problems?: Readonly<Record<string, string>>;
 }
 
-/** Creates the route. */
 export function readRoute({ path, handle, open, ...endpoint }: ReadingEndpoint): Route {
   const route: Route = {
     path,

@@ -22,7 +22,6 @@ const RegionsSchema = namedObject('RegionList', {
   }),
 });
 
-/** The route. */
 export function regionsRoute({ readiness }: RegionSources): Route {
   return readRoute({
     path: '/api/v1/regions',

@@ -34,7 +34,6 @@ export interface MemberChange {
   readonly secret?: true;
 }
 
-/** A planned change. */
 export interface PlannedChange {
   readonly action: 'create' | 'change' | 'remove';
   readonly type: ContentType;
@@ -45,7 +44,6 @@ export interface PlannedChange {
   readonly members: readonly MemberChange[];
 }
 
-/** A plan. */
 export interface Plan {
   /** Services before pages, each in the order of the document; removals come last, by their keys. */
   readonly changes: readonly PlannedChange[];

@@ -4,7 +4,6 @@ import { furtherSlug } from '../domain/service-slug.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
 
-/** The place of an entry. */
 export interface PlacedEntry {
   /** The domain of the first service of a host, else the slug. */
   readonly key: string;

@@ -25,7 +25,6 @@ import { keyMaintenances, maintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
 import { domainIn } from './place-services.ts';
 
-/** The public services. */
 export interface PublicServices {
   /** By slug or domain; null: there is none. */
   readonly find: (name: string) => Service | null;

@@ -3,7 +3,6 @@
 /** Items that are sorted or merged between two pauses. */
 const PART_SIZE = 10_000;
 
-/** Runs a computation at once. */
 export function runAtOnce<Result>(computation: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = computation.next();

@@ -1,7 +1,6 @@
 /** A cache of values that are costly to make. Concurrent callers share one call, and its value is reused for a time. */
 import { BoundedMap } from './bounded-map.ts';
 
-/** Options of a cache. */
 export interface PromiseCacheOptions<Value> {
   /** Maximum number of entries; when there are more, the oldest is dropped. */
   readonly maxEntries: number;

@@ -32,7 +32,6 @@ interface RecheckOptions {
   readonly isAble: () => boolean;
 }
 
-/** Options of the proofs. */
 interface DomainProofOptions {
   readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
   readonly outbound: Pick<Outbound, 'request'>;
@@ -41,7 +40,6 @@ interface DomainProofOptions {
   readonly nameservers: readonly string[];
 }
 
-/** Proofs of domains. */
 export type DomainProofs = Awaited<ReturnType<typeof openDomainProofs>>;
 
 const SECRET_FACT = 'domain-proof-secret';

@@ -17,7 +17,6 @@ export interface SignInFlow {
   readonly codeVerifier: string;
 }
 
-/** An identity provider. */
 export interface IdentityProvider {
   readonly id: string;
   readonly title: string;

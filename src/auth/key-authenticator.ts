@@ -12,7 +12,6 @@ type Authentication =
   | { readonly kind: 'key'; readonly key: ApiKey }
   | { readonly kind: 'invalid' };
 
-/** Options of the authenticator. */
 interface KeyAuthenticatorOptions {
   readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
   readonly clock: Clock;

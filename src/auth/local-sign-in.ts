@@ -15,7 +15,6 @@ export interface LocalSignIn {
 /** Creates the parts. Nothing is read before their first use. */
 export function createLocalSignIn(options: {
   readonly registry: SignInStore & SignInGuardStore;
-  /** The key of secrets. */
   readonly secretKey: Uint8Array;
   readonly siteUrl: string;
   readonly now: () => number;

@@ -32,7 +32,6 @@ export interface ProviderSettings {
   readonly name?: string | undefined;
 }
 
-/** Parts of the providers. */
 interface ProviderParts {
   readonly outbound: Pick<Outbound, 'request'>;
 }

@@ -29,7 +29,6 @@ export interface PasskeyOwner {
   readonly passkeys: readonly Pick<Passkey, 'id' | 'transports' | 'userHandle'>[];
 }
 
-/** Options of the passkeys. */
 interface PasskeysOptions {
   /** The address of the site; passkeys belong to its host name. */
   readonly siteUrl: string;
@@ -39,7 +38,6 @@ interface PasskeysOptions {
   readonly log: Log;
 }
 
-/** Passkeys. */
 export type Passkeys = ReturnType<typeof createPasskeys>;
 
 /** Time for the dialogs of the browser, milliseconds. */

@@ -50,7 +50,6 @@ export type PasswordOutcome =
   /** The attempt was not made: too many have failed. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-/** Options of the sign-in. */
 interface PasswordSignInOptions {
   readonly registry: Pick<SignInStore, 'findPassword' | 'useTotpStep' | 'useRecoveryCode'> &
     Pick<SignInGuardStore, 'takeAttempt' | 'returnAttempt'>;
@@ -58,7 +57,6 @@ interface PasswordSignInOptions {
   readonly now: () => number;
 }
 
-/** Sign-in with a password. */
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 /** How long a browser is known after a sign-in, milliseconds. */
@@ -78,7 +76,6 @@ export function nameKeyOf(name: string): string {
   return name.normalize('NFKC').trim().replaceAll(/\s+/g, ' ').toLowerCase().toUpperCase();
 }
 
-/** Creates the sign-in. */
 export function createPasswordSignIn({ registry, secret, now }: PasswordSignInOptions) {
   const countedBy = async ({ name, client, browser }: PasswordAttempt): Promise<readonly AttemptKey[]> => {
     const nameKey = nameKeyOf(name);
@@ -98,7 +95,6 @@ export function createPasswordSignIn({ registry, secret, now }: PasswordSignInOp
       : registry.useRecoveryCode(personId, code.sha256);
 
   return {
-    /** Makes an attempt. */
     async attempt(attempt: PasswordAttempt): Promise<PasswordOutcome> {
       const keys = await countedBy(attempt);
       // Counted before the work, so that concurrent attempts cannot pass together.

@@ -14,7 +14,6 @@ interface RevokedKeysOptions {
   readonly clock: Pick<Clock, 'now' | 'every'>;
 }
 
-/** The keys. */
 export interface RevokedKeys {
   /** When each key was revoked, epoch milliseconds, by its ID; empty while they are not needed. */
   all(): ReadonlyMap<number, number>;

@@ -16,7 +16,6 @@ export interface OpenSession extends Session {
   readonly sha256: Uint8Array;
 }
 
-/** Options of the sessions. */
 interface SessionsOptions {
   readonly registry: Pick<
     PeopleStore,
@@ -27,7 +26,6 @@ interface SessionsOptions {
   readonly mayAddAccounts?: boolean;
 }
 
-/** Sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 
 const TOKEN_BYTES = 32;

@@ -22,7 +22,6 @@ export interface SignedState {
   readonly expiresAt: number;
 }
 
-/** The sign-in secret. */
 export type SignInSecret = ReturnType<typeof createSignInSecret>;
 
 const SECRET_BYTES = 32;

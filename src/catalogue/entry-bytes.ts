@@ -13,7 +13,6 @@ const BRACKET = 91;
 const LETTER = 97;
 const BRACE = 123;
 
-/** The splitter of one list. */
 export type EntrySplitter = ReturnType<typeof createEntrySplitter>;
 
 /** Creates the splitter of a list; `indent`: what stands before the dash of each entry. */

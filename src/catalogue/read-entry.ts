@@ -78,7 +78,6 @@ const CatalogueEntrySchema = Type.Object(
   strict,
 );
 
-/** A valid entry. */
 type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
 
 // The schema is a source of ours, so that it is not validated at each start.

@@ -18,7 +18,6 @@ export interface SeenCatalogue extends CatalogueMark {
   readonly stamp: string;
 }
 
-/** Options of the watch. */
 interface CatalogueWatchOptions {
   readonly file: string;
   /** Applies a valid list; called for one list at a time. */

@@ -160,7 +160,6 @@ export async function updateIncident(id: string, options: UpdateIncidentOptions)
   );
 }
 
-/** Resolves an incident by an update. */
 export async function resolveIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   await updateIncident(id, { ...options, status: 'resolved' });
 }

@@ -179,7 +179,6 @@ export function openProber({ checks, http, storage, secrets }: Config, concurren
 type ListedCheck = Pick<NewService, 'slug' | 'domain' | 'check'> &
   Partial<Pick<Service, 'origin' | 'accountId' | 'isFurther'>>;
 
-/** A check to make. */
 type OneCheck = Pick<CheckTarget, 'domain' | 'origin'> &
   Partial<Pick<CheckTarget, 'accountId'>> & { readonly check: Partial<CheckDefinition> };
 

@@ -16,7 +16,6 @@ type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
 /** Whether a process runs; null: unknown, because the process is on another machine. */
 export type IsRunning = (node: NodeProcess) => boolean | null;
 
-/** The claim to a name. */
 export interface NameClaim {
   /** The instance whose entry may be replaced, since its process has ended; an empty string: none. */
   readonly replaces: string;

@@ -30,7 +30,6 @@ export type NodeReport = Pick<
   'services' | 'checksPerSecond' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'
 >;
 
-/** Options of a node. */
 export interface NodeOptions extends RedisContext {
   readonly self: NodeIdentity;
   readonly report: () => NodeReport;

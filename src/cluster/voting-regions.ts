@@ -15,7 +15,6 @@ export interface VotingOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** The regions that have a vote. */
 export interface VotingRegions {
   /**
    * Names of the regions, in order. `intervalMs`: a shorter interval of a service, for which regions without a live node

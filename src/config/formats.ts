@@ -10,7 +10,6 @@ import { readRedisAddress } from '../domain/redis-address.ts';
 import { isRegionName } from '../domain/region.ts';
 import { readPageSlug } from '../domain/status-page.ts';
 
-/** A format. */
 interface TextFormat {
   /** Parses text into the value that the program uses; null: the text does not have this format. */
   readonly read: (text: string) => string | number | null;

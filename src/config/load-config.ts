@@ -12,7 +12,6 @@ import { FORMATS } from './formats.ts';
 import { type Config, findContradictions, resolveConfig } from './resolve-config.ts';
 import { CONFIG_SCHEMA, type ConfigText } from './schema.ts';
 
-/** The sources of a configuration. */
 interface ConfigSource {
   /** YAML file; null: only defaults and environment. */
   readonly file: string | null;

@@ -15,10 +15,8 @@ declare const durationMark: unique symbol;
 /** A duration as files write it, `5m`; kept apart from other text so that the type `Config` can follow from the schema. */
 export type DurationText = string & { readonly [durationMark]: true };
 
-/** A duration. */
 export const durationType = (notes: object) =>
   Type.Unsafe<DurationText>({ type: 'string', format: 'duration', ...notes });
-/** A duration with a default. */
 export const duration = (byDefault: string, description: string, minMs = 0) =>
   durationType({ default: byDefault, description, minMs });
 /** A duration, or null. */
@@ -30,7 +28,6 @@ export const count = (byDefault: number, description: string, notes: SettingNote
 /** A text, or null. */
 export const optionalText = (description: string, more: object = {}) =>
   Type.Union([Type.Null(), Type.String({ minLength: 1, ...more })], { default: null, description });
-/** A list with a default. */
 export const list = <T extends TSchema>(
   item: T,
   byDefault: readonly unknown[],

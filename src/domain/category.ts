@@ -20,7 +20,6 @@ export const CATEGORY_TITLES = {
   travel: 'Travel',
 } as const;
 
-/** One of the contract's categories. */
 export type Category = keyof typeof CATEGORY_TITLES;
 
 /** The categories in the contract's order. */

@@ -33,7 +33,6 @@ export function checkTargetOf(
   return { serviceId, revision, domain, origin, accountId, check, memory, lastCheckedAt };
 }
 
-/** Options of an attempt. */
 export interface AttemptOptions {
   /** Timeout of the whole attempt, including redirects and a second request, milliseconds. */
   readonly timeoutMs: number;

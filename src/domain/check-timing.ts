@@ -13,7 +13,6 @@ export interface CheckTiming {
   readonly confirmAfterMs: readonly number[];
 }
 
-/** The times that a check has of its own. */
 export type OwnTiming = Partial<CheckTiming>;
 
 /** What a service may choose about its checks beside their kind: times and regions. */

@@ -20,7 +20,6 @@ export const FAILURE_CLASSES = [
   'forbidden_address',
 ] as const;
 
-/** Class of a failure. */
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 /** The phases of a request in their order. */
@@ -49,7 +48,6 @@ export type AddressRefusal = Extract<
   { readonly code: 'address_invalid' | 'address_not_public' | 'port_forbidden' }
 >;
 
-/** Makes a failure. */
 export function failureOf(kind: FailureClass, phase: Phase, cause: FailureCause): Failure {
   return { class: kind, phase, cause };
 }
@@ -307,7 +305,6 @@ const CAUSES = {
   text: ({ text }: { readonly text: string }) => text,
 };
 
-/** The causes of failures with their parameters. */
 export type FailureCauseParams = ParamsOf<typeof CAUSES>;
 
 /** Why something failed. */

@@ -43,7 +43,6 @@ export function recipientKey(address: string): string {
   return `${domain === 'gmail.com' ? name.replaceAll('.', '') : name}@${domain}`;
 }
 
-/** The domain of an address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }

@@ -60,11 +60,9 @@ export function describeWindow(window: PictureWindow, region?: string): string {
 
 /** Sizes of charts: embedded in another site, and as the card of a link. */
 export const CHART_SIZES = ['embed', 'card'] as const;
-/** A size of a chart. */
 type ChartSize = (typeof CHART_SIZES)[number];
 /** Colours for a light or a dark page. */
 export const PICTURE_THEMES = ['light', 'dark'] as const;
-/** A theme of a picture. */
 export type PictureTheme = (typeof PICTURE_THEMES)[number];
 
 /** The label of each status (contract 4.6; decisions, Badge). */
@@ -165,7 +163,6 @@ export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'poi
  */
 export const CELL_LEVELS = ['none', 'fast', 'fair', 'long', 'slow', 'failing', 'down'] as const;
 
-/** A level of a cell. */
 export type CellLevel = (typeof CELL_LEVELS)[number];
 
 /** Maximum number of services of a heat map; each is at least one pixel high. */
@@ -206,7 +203,6 @@ export interface HeatmapPicture {
   readonly theme: PictureTheme;
 }
 
-/** The level of a step. */
 export function levelOf(
   step: Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount' | 'p95Ms'>,
 ): CellLevel {

@@ -12,7 +12,6 @@ export type Role = (typeof ROLES)[number];
 /** A role that not every member has. */
 export type LimitedRole = Exclude<Role, 'viewer'>;
 
-/** Whether a text is a role. */
 export function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }

@@ -12,7 +12,6 @@ export type EventService = Pick<Service, 'slug' | 'name' | 'domain'>;
 /** The type of an event about an incident. */
 export type IncidentEventType = 'incident.opened' | 'incident.updated' | 'incident.resolved';
 
-/** An event. */
 export type WebhookEvent =
   | {
       /** Where several regions check the service, its scope may change while the status stays. */

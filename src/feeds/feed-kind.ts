@@ -5,7 +5,6 @@
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { feedIdOf, type Service, type StatusPage, type StatusPageKind } from '../domain/service.ts';
 
-/** Kinds that have a feed. */
 export type FeedKindName = Exclude<StatusPageKind, 'custom'>;
 
 /** A feed to be polled. Plain data that crosses threads. */

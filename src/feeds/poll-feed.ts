@@ -18,7 +18,6 @@ const MAX_REDIRECTS = 3;
 const ACCEPT =
   'application/json, application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5';
 
-/** The outcome of a poll. */
 export type PollOutcome = Awaited<ReturnType<typeof pollFeed>>;
 
 /** The parts that a poll uses. */

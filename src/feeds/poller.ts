@@ -14,7 +14,6 @@ import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_F
 import type { Feed, FeedKind, FeedKindName } from './feed-kind.ts';
 import { type PollOutcome, pollFeed } from './poll-feed.ts';
 
-/** Settings of the poller. */
 export interface PollerSettings {
   readonly intervalMs: number;
   /** The first polls are spread over this, milliseconds. */
@@ -44,7 +43,6 @@ export type FeedEvent =
       readonly problem: string | null;
     };
 
-/** Options of the poller. */
 interface PollerOptions {
   readonly settings: PollerSettings;
   readonly kinds: Readonly<Record<FeedKindName, FeedKind>>;

@@ -20,7 +20,6 @@ const SEVERITIES = Object.keys(TITLES) as Severity[];
 /** Keys of outages without an incident. An incident, or another severity, may continue such an outage. */
 export const STATE_KEYS: readonly string[] = SEVERITIES.map(keyOf);
 
-/** A part of a page. */
 interface PagePart {
   /** As in the components of the page's incidents. */
   readonly id: string;

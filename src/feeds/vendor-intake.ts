@@ -43,7 +43,6 @@ const MAX_ADVANCE_INTERVAL_MS = 60_000;
 /** Services of one write: a hundred thousand may have the same page, and all other calls of the registry wait for a write. */
 const READINGS_PER_CALL = 500;
 
-/** Creates the intake. */
 export class VendorIntake {
   readonly #registry: VendorIntakeOptions['registry'];
   readonly #cache: VendorStatusCache;

@@ -7,7 +7,6 @@ import type { StatusPage } from '../domain/service.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-kind.ts';
 
-/** The health of a feed. */
 export interface FeedHealth {
   readonly feedId: string;
   /** Time of the last successful poll, epoch milliseconds; null: there was none. */
@@ -16,10 +15,8 @@ export interface FeedHealth {
   readonly problem: string | null;
 }
 
-/** The cache. */
 export type VendorStatusCache = ReturnType<typeof createVendorStatusCache>;
 
-/** Options of the cache. */
 interface VendorStatusCacheOptions {
   /** Interval of the polls, milliseconds; a status is stale after two of them without a successful poll. */
   readonly intervalMs: number;

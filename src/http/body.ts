@@ -13,7 +13,6 @@ const MAX_DISCARDED_BYTES = 1_048_576;
  */
 export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
 
-/** The start of a body. */
 export interface BodyStart {
   readonly bytes: Buffer;
   /** False: the body was longer, or its client left before the end. */

@@ -76,7 +76,6 @@ export function createClientCounts() {
   const counts = new Map<string, number>();
   const of = (client: string) => counts.get(client) ?? 0;
   return {
-    /** The count of a client. */
     of,
     add: (client: string): void => void counts.set(client, of(client) + 1),
     /** Decrements the count of a client, after {@link add}. */

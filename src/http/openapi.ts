@@ -32,12 +32,10 @@ export interface OpenApiOperation {
   >;
 }
 
-/** A path with its operations. */
 export type OpenApiPath = Readonly<
   Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', OpenApiOperation>>
 >;
 
-/** The document. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: {

@@ -38,7 +38,6 @@ export type Authentication =
   | { readonly kind: 'key'; readonly key: KeyBearer }
   | { readonly kind: 'invalid' };
 
-/** Options of the pipeline. */
 export interface PipelineOptions {
   readonly siteUrl: string;
   readonly authenticator: {

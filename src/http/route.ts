@@ -58,7 +58,6 @@ export interface HttpResponse {
 /** Requests that share a rate limit (decisions, "What counts where"). `streams` limits the number of open streams. */
 export type Bucket = 'api' | 'pictures' | 'pages' | 'streams' | 'none';
 
-/** A method that changes something. */
 export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route does for a method that changes something. */

@@ -48,7 +48,6 @@ interface EventLoop {
 /** Node.js runs all microtasks, also those that others add, before the ticks that they ask for. */
 const afterMicrotasks: EventLoop['settle'] = (then) => queueMicrotask(() => process.nextTick(then));
 
-/** Creates the turns. */
 export function createTurns(
   { monotonic }: Pick<Clock, 'monotonic'>,
   { nextTurn = setImmediate, settle = afterMicrotasks }: Partial<EventLoop> = {},

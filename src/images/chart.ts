@@ -43,7 +43,6 @@ export interface ChartSources
 /** Maximum number of cached charts, up to 50 KB each. */
 const MAX_CHARTS = 500;
 
-/** The route. */
 export function chartRoute({
   finder,
   status,

@@ -23,7 +23,6 @@ import { readRetryAfter } from '../outbound/response-head.ts';
 import type { WebResponse } from '../outbound/send-request.ts';
 import { isBlocked } from './response-rules.ts';
 
-/** A kind of check. */
 export interface CheckKind {
   /** The settings: the one source of what forms, commands and files take, and of its validation. */
   readonly settings: TObject;
@@ -176,7 +175,6 @@ export function redirectsOf({ followRedirects }: CheckSettings = NO_SETTINGS, us
   return (followRedirects ?? usual) === true ? MAX_REDIRECTS : 0;
 }
 
-/** What is wrong with a setting. */
 export interface WrongSetting {
   readonly setting: string;
   readonly problem: SettingProblem;

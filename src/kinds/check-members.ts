@@ -66,7 +66,6 @@ const Members = Type.Object(CHECK_MEMBERS);
 /** Members in a document. */
 export type CheckMembers = Static<typeof Members>;
 
-/** The name of a member. */
 export type MemberName = keyof CheckMembers;
 
 /** The names in the order in which they are shown. */
@@ -84,7 +83,6 @@ export const MEMBER_NAMES: readonly MemberName[] = [
  */
 export type MemberTexts = { readonly [Name in MemberName]?: string | null | undefined };
 
-/** What is wrong with a member. */
 export interface WrongMember {
   readonly member: MemberName;
   readonly problem: MemberProblem;

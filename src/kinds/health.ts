@@ -16,7 +16,6 @@ import { prepareRoot } from './root.ts';
 /** Time until `/api/health` is requested again after it was missing, milliseconds. */
 const HEALTH_RETRY_MS = HOUR_MS;
 
-/** The health check. */
 export const healthCheck: CheckKind = {
   settings: Type.Object(RedirectSetting),
   prepare(tools) {

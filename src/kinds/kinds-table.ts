@@ -20,7 +20,6 @@ import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
 import { websocketCheck } from './websocket.ts';
 
-/** The kinds. */
 export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   root: rootCheck,
   health: healthCheck,

@@ -39,7 +39,6 @@ interface HeadSupport {
   isTrialDue(serviceId: number, now: number): boolean;
 }
 
-/** The root check. */
 export const rootCheck: CheckKind = {
   settings: Type.Object(RedirectSetting),
   prepare(tools) {

@@ -4,7 +4,6 @@ import { readAssertion } from './assertions.ts';
 import { isExpression } from './expression.ts';
 import { readCertificate, readPrivateKey } from './pem.ts';
 
-/** A format. */
 interface SettingFormat {
   readonly accepts: (text: string) => boolean;
   readonly example: string;

@@ -46,7 +46,6 @@ export const QUERY_SETTINGS = {
   returns: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
 };
 
-/** A query. */
 export interface QueryWish {
   readonly query?: string;
   readonly returns?: string;

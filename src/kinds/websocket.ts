@@ -42,7 +42,6 @@ const NORMAL_CLOSURE = 1000;
 /** The status that a handshake must have. */
 const SWITCHING_PROTOCOLS = [101];
 
-/** The check of a WebSocket. */
 export const websocketCheck = defineKind({
   settings: Type.Object({
     path: Type.Optional(Type.String({ format: 'path', maxLength: 2_000 })),

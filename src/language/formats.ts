@@ -1,7 +1,6 @@
 /** Formats of numbers, times and durations in a language, by Intl. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 
-/** The formats of a language. */
 export type Formats = ReturnType<typeof createFormats>;
 
 /** Creates the formats of a language. `dates` and `units` are locales, which may be of different regions. */

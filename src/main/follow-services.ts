@@ -4,7 +4,6 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceChange, ServiceState } from '../store/ports/services.ts';
 import type { SharedStores, StoreParts } from './open-stores.ts';
 
-/** Followed services. */
 export interface FollowedServices {
   /** The regions whose verdicts counted for a service at the start. */
   readonly voters: readonly string[];

@@ -3,7 +3,6 @@ import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import type { PartStates } from '../view/monitor.ts';
 
-/** The state. */
 export interface MonitorState {
   readonly prober: ProberState;
   /** States of the monitor's stores, except Redis. */

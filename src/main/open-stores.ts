@@ -139,7 +139,6 @@ export async function openConfiguredInflux({
   });
 }
 
-/** The stores of the monitor. */
 export type MonitorStores = Awaited<ReturnType<typeof openMonitorStores>>;
 
 /**

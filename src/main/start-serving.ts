@@ -16,7 +16,6 @@ import { openReadSamples, type RoleParts } from './open-stores.ts';
 export interface ServingRole extends Role {
   /** Publishes all transitions in the registry. Later ones come only from the monitor. */
   catchUp(): Promise<void>;
-  /** The services that it follows. */
   readonly services: FollowedServices;
   /** Stops following the statuses, and returns the copy of them, which it still serves. */
   handOver(): MemoryStatusStore;

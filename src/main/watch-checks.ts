@@ -51,7 +51,6 @@ export function watchChecks(parts: WatchedParts) {
   };
 }
 
-/** Whether any of the services is checked from the region. */
 function isCheckedFrom(services: readonly Service[], region: string): boolean {
   return services.some((service) => checkTargetOf(service, region, NO_MEMORY, null) !== null);
 }

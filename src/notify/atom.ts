@@ -20,7 +20,6 @@ export interface AtomEntry {
   readonly category?: string;
 }
 
-/** A feed. */
 export interface AtomFeed {
   readonly id: string;
   /** Also the name of the author, which a feed must have. */

@@ -4,7 +4,6 @@ import { formatStamp } from '../domain/incident/recurrence.ts';
 /** Media type of what {@link writeCalendar} writes. */
 export const CALENDAR_MEDIA_TYPE = 'text/calendar; charset=utf-8';
 
-/** An event of a calendar. */
 export interface CalendarEvent {
   /** Permanent and unique, such as `m3-1792137600@status.example.com`. */
   readonly uid: string;

@@ -19,7 +19,6 @@ import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
 import { startOutbox } from './outbox.ts';
 
-/** Options of the sender. */
 export interface LetterSenderOptions {
   readonly registry: LetterStore;
   readonly mailer: Mailer;
@@ -46,7 +45,6 @@ const MAX_WRITTEN = 200;
 const TIDY_INTERVAL_MS = MINUTE_MS;
 const MAX_NAME_LENGTH = 100;
 
-/** Starts the sender. */
 export function startLetterSender(options: LetterSenderOptions) {
   const { registry, mailer, siteUrl, retentionNow, counter, clock, random, log, isDown, isOurs } = options;
   const inFlight = new Set<number>();

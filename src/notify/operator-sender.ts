@@ -12,7 +12,6 @@ import type { FactStore } from '../store/ports/registry.ts';
 import type { ChannelKindParts, ChannelTools } from './channels/channel-kind.ts';
 import { asTrusted, sendOnce } from './message-sender.ts';
 
-/** Options of the sender. */
 export interface OperatorSenderOptions {
   /** The channels now; a change of the configuration may replace them. */
   readonly channels: () => readonly Channel[];

@@ -45,7 +45,6 @@ const NAME_CAUSES = new Map<string, FailureCause>([
   ['ETRUNCATED', { code: 'own_name_server_truncates' }],
 ]);
 
-/** A fault of the target. */
 export function targetFault(kind: FailureClass, phase: Phase, cause: FailureCause): Fault {
   return { failure: failureOf(kind, phase, cause), suspect: null };
 }

@@ -16,7 +16,6 @@ const MIN_REPEAT_MS = HOUR_MS;
 /** Maximum number of remembered findings; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 
-/** Creates the function that logs a forbidden address. */
 export function createForbiddenAddressLog(
   log: Log,
   clock: Pick<Clock, 'monotonic'>,

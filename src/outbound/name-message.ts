@@ -5,7 +5,6 @@ import type * as DnsPacket from 'dns-packet';
 import type { Answer, OptAnswer, Packet } from 'dns-packet';
 import ipaddr from 'ipaddr.js';
 
-/** Record types of queries. */
 export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT' | 'CAA' | 'SRV' | 'SOA' | 'PTR';
 
 /** One question to a name server. */

@@ -28,7 +28,6 @@ export interface OutboundSettings {
   readonly hostsFile?: string;
 }
 
-/** One request. */
 export interface OutboundRequest {
   readonly url: string;
   /** Default GET. */

@@ -23,7 +23,6 @@ export type Lookup =
   /** No usable response. `ownFault`: it says something of our name servers, and nothing of the name. */
   | { readonly kind: 'failed'; readonly code: string; readonly ownFault: boolean };
 
-/** Settings of a resolver. */
 export interface ResolverSettings {
   /** Name servers, each `ip` or `ip:port`; empty: the system's. */
   readonly nameservers: readonly string[];

@@ -53,7 +53,6 @@ function listOf(field: string | readonly string[]): string[] {
 /** The outcome of reading a piece of the body. */
 export type BodyProgress = 'more' | 'ended' | { readonly problem: FailureCause };
 
-/** Reads a body. */
 export interface BodyReader {
   /** Reads the bytes of `chunk` from `start` on. Passes the data of the body to `onData`, as views of `chunk`. */
   read(chunk: Buffer, start: number): BodyProgress;
@@ -64,7 +63,6 @@ export interface BodyReader {
 const CUT = { problem: { code: 'cut_in_body' } } as const;
 const BAD_CHUNK = { problem: { code: 'chunk_invalid' } } as const;
 
-/** Creates a reader for a framing that has a body. */
 export function createBodyReader(framing: Framing, onData: (data: Buffer) => void): BodyReader {
   if (framing.kind === 'chunked') return new ChunkReader(onData);
   let left =

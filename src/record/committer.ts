@@ -35,7 +35,6 @@ type CommitAttempt =
   /** `refusal`: the registry refuses all writes at present; null: the attempt failed for another reason. */
   | { readonly isCommitted: false; readonly refusal: StorageRefusal | null };
 
-/** Makes the committer. */
 export function createCommitter(
   registry: Pick<UpdateStore, 'commitUpdates'>,
   clock: Pick<Clock, 'after'>,

@@ -89,7 +89,6 @@ const KEEP_MS = 600_000;
 /** Time spans in monotonic milliseconds. Each is kept as long as a result that overlaps it may still arrive. */
 export interface SpanLog {
   add(span: { readonly fromAt: number; readonly untilAt: number }): void;
-  /** Whether the check overlaps a span. */
   overlaps(check: CheckSpan): boolean;
 }
 

@@ -31,7 +31,6 @@ const LATE_RESPONSE_MS = 800;
  */
 const MAX_UNPROVEN_MS = 10_000;
 
-/** Options of the watch. */
 export interface ControlWatchOptions extends ConnectionWatchOptions {
   /** Number of control targets, at least 1; for the text of the reason. */
   readonly controlTargets: number;

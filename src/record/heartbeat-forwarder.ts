@@ -10,7 +10,6 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
-/** Options of the forwarder. */
 export interface HeartbeatForwarderOptions {
   readonly inbox: Pick<InboxStore, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
   /** The service as this process knows it; null: it is not known yet. */

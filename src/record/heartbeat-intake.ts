@@ -17,7 +17,6 @@ import type { UpdatePipeline } from './update-pipeline.ts';
 /** A sender is refused after this time, though its heartbeat may still be committed. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
-/** Options of the intake. */
 export interface HeartbeatIntakeOptions {
   readonly registry: Pick<OwnershipStore, 'claimDomain'>;
   /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
@@ -31,7 +30,6 @@ export interface HeartbeatIntakeOptions {
   readonly clock: Clock;
 }
 
-/** Makes the intake. */
 export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
   const { registry, isCatalogueDomain, services, whenLoaded, revisions, pipeline, deadlines, clock } =
     options;

@@ -9,7 +9,6 @@ import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
 import { HeartbeatRefused } from './observation.ts';
 import type { ResultRecord } from './record.ts';
 
-/** Options of the reader. */
 export interface InboxReaderOptions {
   readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;

@@ -20,7 +20,6 @@ const COUNT_PERIOD_MS = 500;
 
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
 
-/** Options of the watch. */
 export interface MajorityWatchOptions extends ConnectionWatchOptions {
   /** How many services are checked at present. */
   readonly fleetSize: () => number;

@@ -1,6 +1,5 @@
 /** Tracks a batch of results on its way through the record. Each part holds the batch until it is committed. */
 
-/** The batch. */
 export interface ResultBatch {
   /** Adds a hold: another part is in progress. */
   hold(): void;

@@ -13,7 +13,6 @@ import type { SampleRegions } from './sample-regions.ts';
 import { isOfRevision, type TrackedService, type TrackedServices } from './tracked-services.ts';
 import type { UpdatePipeline } from './update-pipeline.ts';
 
-/** Options of the intake. */
 export interface ResultIntakeOptions {
   readonly services: TrackedServices;
   readonly connectivity: Pick<Connectivity, 'rule'>;
@@ -37,10 +36,8 @@ export interface ResultIntakeOptions {
 const MAX_AHEAD_MS = 5_000;
 const AHEAD_RETRY_MS = 250;
 
-/** The intake of results. */
 export type ResultIntake = ReturnType<typeof createResultIntake>;
 
-/** Makes the intake. */
 export function createResultIntake(options: ResultIntakeOptions) {
   const { services, connectivity, pipeline, publisher, usual, regions, toSample, endBatch, clock } = options;
   let isStopped = false;

@@ -18,7 +18,6 @@ export interface ServiceSource extends Pick<ServiceStore, 'servicesBetween' | 'l
   complete(): void;
 }
 
-/** Options of the loader. */
 export interface ServiceLoaderOptions {
   readonly source: ServiceSource;
   readonly isKnown: (serviceId: number) => boolean;
@@ -27,7 +26,6 @@ export interface ServiceLoaderOptions {
   readonly log: Log;
 }
 
-/** The loader. */
 export type ServiceLoader = ReturnType<typeof startServiceLoader>;
 
 /** Ids of one read of the list; the event loop serves others after each. */
@@ -40,7 +38,6 @@ const LIST_PAUSE_MS = 2_000;
 /** Maximum time for which the list waits after each page while observations wait for their services, milliseconds. */
 const MAX_YIELD_MS = 250;
 
-/** Starts to load all services. */
 export function startServiceLoader({ source, isKnown, add, clock, log }: ServiceLoaderOptions) {
   /** Reads of services that were wanted by their ids. */
   const wanted = new Map<number, Promise<void>>();

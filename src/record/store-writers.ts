@@ -9,7 +9,6 @@ import type { StatusStore } from '../store/ports/status.ts';
 
 const RETRY_MS = 1_000;
 
-/** Makes the writer of statuses. */
 export function createStatusWriter(
   store: Pick<StatusStore, 'put' | 'remove'>,
   clock: Pick<Clock, 'after'>,

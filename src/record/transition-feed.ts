@@ -88,7 +88,6 @@ export function createTransitionListeners(log: Log) {
   };
 }
 
-/** Options of the follower. */
 export interface TransitionFollowerOptions {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
     Pick<InboxStore, 'watchOtherProcesses'>;

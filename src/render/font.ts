@@ -55,7 +55,6 @@ function readFont(weight: Weight) {
   };
   return {
     unitsPerEm: parsed.unitsPerEm,
-    /** Height of x and of H. */
     xHeight: top('x'),
     capHeight: top('H'),
     /** How far round letters extend beyond flat ones at baseline and top. */

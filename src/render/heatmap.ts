@@ -111,7 +111,6 @@ export async function drawHeatmapPixels(
   return bitmap;
 }
 
-/** The field of cells of a picture. */
 export function heatmapField(picture: HeatmapPicture): CellField {
   return fieldOf(picture, linesOf(picture));
 }

@@ -1,6 +1,5 @@
 /** Makes names drawable: the fonts have Latin, Greek and Cyrillic letters (decisions, Badge). */
 
-/** Whether the font has a character. */
 type HasGlyph = (character: string) => boolean;
 
 /** Minimum number of letters of a name without its words in other scripts. */

@@ -15,7 +15,6 @@ type RenderMethods = {
   ) => Promise<{ readonly png: Uint8Array; readonly fault: string | null }>;
 };
 
-/** Options of the renderer. */
 interface RendererOptions {
   readonly log: Log;
   /** Maximum number of cached badges, about 1.5 KB each; default 4,096. */

@@ -28,7 +28,6 @@ const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/status/:slug', '/api/badge/:slug']);
 const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
 
-/** Options of the server. */
 export interface RequestServerOptions {
   readonly routes: readonly Route[];
   readonly pipeline: Pipeline;
@@ -42,7 +41,6 @@ export interface RequestServerOptions {
   readonly log: Log;
 }
 
-/** The server. */
 export class RequestServer {
   readonly #pipeline: Pipeline;
   readonly #siteUrl: string;

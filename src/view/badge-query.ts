@@ -25,12 +25,10 @@ export const MAX_LABEL_LENGTH = 100;
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
 /** A figure of a latency badge. */
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
-/** A format of a badge. */
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 /** A scale of a PNG. */
 type BadgeScale = (typeof BADGE_SCALES)[number];
 
-/** A requested badge. */
 export interface BadgeRequest {
   readonly theme: PictureTheme;
   readonly variant: BadgeVariant;

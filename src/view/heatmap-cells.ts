@@ -14,7 +14,6 @@ import {
 import type { RegionFilter, SampleQuery, SampleStore } from '../store/ports/samples.ts';
 import { inRegion } from './sample-region-reader.ts';
 
-/** Reads the cells of services. */
 export type ReadHeatmapCells = ReturnType<typeof createHeatmapReader>;
 
 /** The cached cells of a service in a window. */

@@ -19,7 +19,6 @@ import { intervalOf } from './staleness.ts';
 /** How far back it looks. */
 export const HONESTY_WINDOWS = ['90d', '1y'] as const;
 
-/** A window. */
 export type HonestyWindow = (typeof HONESTY_WINDOWS)[number];
 
 const LENGTHS: Readonly<Record<HonestyWindow, number>> = { '90d': 90 * DAY_MS, '1y': 365 * DAY_MS };

@@ -24,7 +24,6 @@ export function inRegion(query: Omit<SampleQuery, 'region'>, filter: RegionFilte
   return filter === undefined ? query : { ...query, region: filter };
 }
 
-/** The regions of samples. */
 export type SampleRegionReader = ReturnType<typeof createSampleRegionReader>;
 
 /** How long the list of regions is cached, milliseconds. */

@@ -5,7 +5,6 @@ import { responseTimeOf } from '../domain/status/agree.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 
-/** What a service is sorted by. */
 type SortKey = string | number;
 
 /** The place of a service in an order: services with equal keys follow each other by slug. */

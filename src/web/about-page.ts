@@ -30,7 +30,6 @@ export interface AboutSettings {
   readonly notice?: string | null;
 }
 
-/** Sources of the page. */
 export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'vendorOf'> {
   readonly about: AboutSettings;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
@@ -42,7 +41,6 @@ export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'inter
   readonly limits: () => Pick<ApiLimits, 'silenceMs'>;
 }
 
-/** The route. */
 export function aboutPage(render: RenderPage, sources: AboutPageSources): Route {
   return {
     path: '/about',

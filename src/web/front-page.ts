@@ -9,7 +9,6 @@ import { chooseLanguage } from './language/language.ts';
 import { listPath, type RenderPage, type ViewSources } from './parts/views.ts';
 import type { StatusPageViewSources } from './status-page/status-page.ts';
 
-/** Sources of the page. */
 export interface FrontPageSources extends Pick<ViewSources, 'home'> {
   readonly siteUrl: string;
   /** Null: nobody can sign in. */

@@ -12,7 +12,6 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** Sources of the page. */
 export interface HonestyPageSources {
   readonly directory: Pick<ServiceDirectory, 'pageName'>;
   readonly readHonesty: ReadHonesty;

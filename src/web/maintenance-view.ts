@@ -27,7 +27,6 @@ export interface MaintenanceRow {
   readonly when: Phrase;
   /** How long it lasts or lasted; null: not known. */
   readonly length: string | null;
-  /** From when to when. */
   readonly span: Phrase;
 }
 

@@ -23,7 +23,6 @@ const PAGES = ['/', '/incidents', '/maintenance', '/heatmap', '/honesty', '/docs
 const SECURITY_VALID_MS = 90 * DAY_MS;
 const FOLDER = new URL('../../assets/web/', import.meta.url);
 
-/** The routes of the files. */
 export function wellKnownFiles(sources: WellKnownSources): Route[] {
   return [
     ...[

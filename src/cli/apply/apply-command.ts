@@ -27,7 +27,6 @@ const COLOURS = { create: 'green', change: 'yellow', remove: 'red' } as const;
 /** Values that are longer are cut. */
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** Options of the command. */
 export interface ApplyCommandOptions extends CommonOptions, AccountChoice {
   /** Files, folders, or `-` for standard input. */
   readonly file: readonly string[];

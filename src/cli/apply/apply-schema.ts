@@ -11,7 +11,6 @@ import { ChannelDocumentSchema, type ChannelKinds } from '../../resources/channe
 import { PageDocumentSchema } from '../../resources/pages/page-document.ts';
 import { ServiceDocumentSchema } from '../../resources/services/service-document.ts';
 
-/** The file. */
 export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');
 
 /** The text of the file. The settings of a check are those of its kind; null in place of a secret keeps the stored one. */

@@ -3,7 +3,6 @@
  * list that is a variable alone stands for an item for each line of its value.
  */
 
-/** A path in a document. */
 export type DocumentPath = readonly (string | number)[];
 
 /** What {@link fillVariables} needs. */

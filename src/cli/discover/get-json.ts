@@ -4,7 +4,6 @@ import { request as requestSecure } from 'node:https';
 import { messageOf } from '../../error.ts';
 import { CommandError } from '../command.ts';
 
-/** Where an API is. */
 export interface ApiPlace {
   /** Its URL without a path; with a socket, `http://localhost`. */
   readonly origin: string;

@@ -176,7 +176,6 @@ function valueInBackup(value: unknown): unknown {
   return value instanceof Uint8Array ? null : value;
 }
 
-/** Columns with JSON in them. */
 const JSON_COLUMNS = [
   'accepted_statuscodes',
   'conditions',

@@ -190,7 +190,6 @@ function decode(text: string): string {
   }
 }
 
-/** The service at a URL. */
 export function listAddress(
   url: string | null,
   name: string | null,

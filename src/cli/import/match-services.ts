@@ -5,7 +5,6 @@ import { documentOf } from '../service-commands.ts';
 import type { ListedService } from './listed-service.ts';
 import { listingOf } from './own-form.ts';
 
-/** Whether a service is the one that an entry stands for. */
 type Likeness = (service: Service, listed: ListedService) => boolean;
 
 /** From the surest on. An entry with a slug stands for no service but that with the slug. */

@@ -46,7 +46,6 @@ interface Head {
   readonly words: readonly (readonly [index: number, word: string])[];
 }
 
-/** Encodes results. */
 export function encodeResults({ node, clockOffsetMs, region, results }: NodeResults): EncodedResults {
   const { numbers, failures, words } = packResults(results.map(({ result }) => result));
   const head: Head = {

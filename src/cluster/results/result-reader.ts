@@ -18,7 +18,6 @@ import { correctTimes } from './common-time.ts';
 import { decodeResults } from './result-codec.ts';
 import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-stream.ts';
 
-/** Options of the reader. */
 export interface ResultReaderOptions extends RedisContext {
   /**
    * Takes results of one node. `deliveredAt` is in epoch milliseconds of the common clock. Resolves when all changes by

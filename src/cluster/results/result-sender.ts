@@ -16,7 +16,6 @@ import {
 import { decodeResults, type EncodedResults, encodeResults } from './result-codec.ts';
 import { APPEND, FULL, resultKeys } from './result-stream.ts';
 
-/** Options of the sender. */
 export interface ResultSenderOptions extends RedisContext {
   /** Name of this node. */
   readonly node: string;

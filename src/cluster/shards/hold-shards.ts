@@ -32,7 +32,6 @@ export interface HeldShard {
   readonly fence: ShardFence;
 }
 
-/** Options of the holder. */
 export interface HoldShardsOptions {
   readonly address: RedisAddress;
   readonly region: string;

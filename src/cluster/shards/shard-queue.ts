@@ -15,7 +15,6 @@ export interface ShardData {
   readonly generation: number;
 }
 
-/** A job of a shard. */
 export type ShardJob = Job<ShardData, void, 'shard'>;
 
 /** The client's message about a command without a response in time. */

@@ -14,7 +14,6 @@ export const PRIVATE_RANGES = {
   'link-local': ['169.254.0.0/16', 'fe80::/10'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The name of a range. */
 export type PrivateRange = keyof typeof PRIVATE_RANGES;
 
 /** Whether a word names a range. */

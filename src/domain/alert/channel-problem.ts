@@ -21,7 +21,6 @@ const PROBLEMS = {
   text: ({ text }: { readonly text: string }) => text,
 };
 
-/** The problems with their parameters. */
 export type ChannelProblemParams = ParamsOf<typeof PROBLEMS>;
 
 /** Why a message could not be delivered. */

@@ -20,7 +20,6 @@ export interface EventIncident {
   readonly url: string;
 }
 
-/** What changed. */
 export type AlertChange =
   | {
       readonly type: 'status';
@@ -69,7 +68,6 @@ export type AlertChange =
       readonly days: number;
     };
 
-/** An event. */
 export interface AlertEvent {
   /** Position in the feed, from 1; increases, with gaps. */
   readonly position: number;

@@ -13,7 +13,6 @@ export interface MatchedService {
   readonly isPublic: boolean;
 }
 
-/** Rules by account. */
 type RulesByAccount = Map<number, AlertRule[]>;
 
 /** Rules by what they name. Made by {@link indexRules}; read by {@link accountsOf} and {@link rulesOf}. */
@@ -96,7 +95,6 @@ export function wordsOf(change: AlertChange): readonly AlertEventName[] {
   }
 }
 
-/** Whether a rule asks for one of the words. */
 export function asksFor(rule: Pick<AlertRule, 'events'>, words: readonly AlertEventName[]): boolean {
   return words.some((word) => rule.events.includes(word));
 }

@@ -58,7 +58,6 @@ interface RuleTiming {
   readonly quiet: QuietHours | null;
 }
 
-/** A rule. */
 export interface AlertRule extends RuleTiming {
   readonly id: number;
   readonly accountId: number;

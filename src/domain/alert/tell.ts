@@ -22,7 +22,6 @@ interface Said {
   readonly begun: Map<string, Word[]>;
   /** Conditions that ended before an alert was sent, and those that are reported only when they end, by thread. */
   readonly past: Map<string, Word[]>;
-  /** What goes on in threads. */
   readonly threads: Map<string, Going>;
 }
 

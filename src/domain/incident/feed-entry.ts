@@ -65,5 +65,4 @@ export interface FeedMaintenance extends FeedEntryBase {
   readonly isElsewhere?: true;
 }
 
-/** An entry of a feed. */
 export type FeedEntry = FeedIncident | FeedMaintenance;

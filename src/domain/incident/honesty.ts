@@ -88,7 +88,6 @@ export function vendorOutages<S>(
     .reverse();
 }
 
-/** Figures of outages. */
 export function honestyFigures(outages: readonly Pick<VendorOutage<unknown>, 'lagMs'>[]): HonestyFigures {
   const lags = outages.map(({ lagMs }) => lagMs ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b);
   const known = lags.filter((lag) => lag !== Number.POSITIVE_INFINITY);

@@ -4,10 +4,8 @@ import type { FeedMaintenance } from './feed-entry.ts';
 import { type Incident, type IncidentUpdate, noteOf } from './incident.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
-/** Phases of a maintenance. */
 const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
 
-/** Phase of a maintenance. */
 export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];
 
 /** Maximum duration of a maintenance without an end, and of one that the vendor extends after its end. */

@@ -20,7 +20,6 @@ export const OWNER_INCIDENT_BOUNDS = {
   textBytes: 262_144,
 } as const;
 
-/** A text of an owner. */
 export interface OwnerText {
   /** As the owner wrote it. */
   readonly markdown: string;

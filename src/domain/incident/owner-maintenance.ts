@@ -18,7 +18,6 @@ export const OWNER_MAINTENANCE_BOUNDS = {
   maxAheadMs: 2 * 366 * DAY_MS,
 } as const;
 
-/** A change of one occurrence. */
 export interface OccurrenceChange {
   /** The start of the occurrence, epoch milliseconds. */
   readonly startsAt: number;
@@ -53,7 +52,6 @@ export interface OwnerMaintenance extends OwnerText {
   readonly updatedAt: number;
 }
 
-/** One occurrence. */
 export interface Occurrence {
   readonly startsAt: number;
   readonly endsAt: number;

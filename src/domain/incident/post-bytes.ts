@@ -11,7 +11,6 @@ export const OCCURRENCES_AHEAD = 2;
 
 type MaintenancePost = Pick<OwnerMaintenance, 'title' | 'markdown' | 'plain' | 'startsAt' | 'recurrence'>;
 
-/** Bytes of an incident. */
 export function incidentBytesOf(
   post: Pick<OwnerIncident, 'title' | 'services' | 'updates' | 'postMortem'>,
 ): number {

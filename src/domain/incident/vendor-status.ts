@@ -14,10 +14,8 @@ export const VENDOR_STATUSES = [
   'critical',
 ] as const;
 
-/** Status by a vendor. */
 export type VendorStatus = (typeof VENDOR_STATUSES)[number];
 
-/** The vendor status of one service. */
 export interface ServiceVendorStatus {
   /** The page for people. */
   readonly url: string;

@@ -18,7 +18,6 @@ const SENTENCES = {
 /** What a visitor should conclude. */
 export type OutageVerdict = keyof typeof SENTENCES;
 
-/** All verdicts. */
 export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [
   'down',
   'partly_down',

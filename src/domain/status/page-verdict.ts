@@ -19,7 +19,6 @@ export interface OwnersWord {
   readonly inMaintenance: boolean;
 }
 
-/** The verdict of a page. */
 export interface PageVerdict extends OwnersWord {
   /** The worst status that checks see. */
   readonly status: PageStatus;

@@ -139,7 +139,6 @@ function isOverdue(votes: readonly RegionStatus[], freshMs: number): boolean {
   return votes.some(({ check, since }) => check.status !== 'up' && newestAt - since > freshMs);
 }
 
-/** The scope of a status by its regions. */
 function scopeIn(status: ServiceStatus, regions: readonly RegionStatus[]): Scope | null {
   if (status === 'unknown') return null;
   if (status === 'down') return 'global';

@@ -15,7 +15,6 @@ interface Job {
   next: number;
 }
 
-/** The flow of assignments to a thread. */
 export type AssignFlow = ReturnType<typeof createAssignFlow>;
 
 /** Creates an empty flow; `send` sends one message to the thread, with the services in their state at that moment. */

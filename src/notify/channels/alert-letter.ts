@@ -4,7 +4,6 @@ import type { AlertMessage } from '../../domain/alert/message.ts';
 import { plainPhrase, renderMessage } from './message-text.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './write-letter.ts';
 
-/** Writes a message as a letter. */
 export function writeAlert(
   message: AlertMessage,
   language: MessageLanguage,

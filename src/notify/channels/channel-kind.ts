@@ -47,7 +47,6 @@ export type SendResult =
   /** It never will: the receiver refuses this message or this channel. */
   | { readonly outcome: 'refused'; readonly problem: ChannelProblem };
 
-/** A kind of channel. */
 export interface ChannelKindParts {
   /**
    * The settings: the one source of what forms, API and files take. Secrets are `writeOnly`. Each has a `title` and a

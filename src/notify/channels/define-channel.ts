@@ -73,7 +73,6 @@ export const STRICT = { additionalProperties: false };
 /** A secret: it is stored encrypted and never shown. */
 export const SECRET = { writeOnly: true };
 
-/** A setting with a URL. */
 export function urlSetting(title: string, description: string, example: string, options: object = {}) {
   return Type.String({ title, description, examples: [example], minLength: 8, maxLength: 2_000, ...options });
 }

@@ -16,7 +16,6 @@ import { teamsChannel } from './teams.ts';
 import { telegramChannel } from './telegram.ts';
 import { webhookChannel } from './webhook.ts';
 
-/** The kinds. */
 export const CHANNEL_KINDS_TABLE: Readonly<Record<ChannelKind, ChannelKindParts>> = {
   email: emailChannel,
   slack: slackChannel,

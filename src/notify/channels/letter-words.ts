@@ -25,7 +25,6 @@ export interface LetterWords {
   readonly category: (title: string) => string;
 }
 
-/** The words by language. */
 export const LETTER_WORDS: Readonly<Record<MessageLanguage, LetterWords>> = {
   en: {
     alertReason: (channel, site) => `You get this as the channel "${channel}" of an account at ${site}.`,

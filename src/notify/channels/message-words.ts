@@ -370,5 +370,4 @@ function nach(lasted: string): string {
   return lasted === '' ? '' : ` nach ${lasted}`;
 }
 
-/** The words by language. */
 export const MESSAGE_WORDS: Readonly<Record<LanguageCode, MessageWords>> = { en: english, de: german };

@@ -14,7 +14,6 @@ const MAX_PROBLEM_LENGTH = 200;
 /** The longest time that a receiver can ask for in seconds, before the outbox bounds it. */
 const MAX_WAIT_MS = 24 * 60 * MINUTE_MS;
 
-/** A request of a channel. */
 export interface ChannelRequest {
   readonly url: string;
   /** Default POST. */

@@ -6,7 +6,6 @@ import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import { TONE_COLOURS, TONE_MARKS, type Tone } from './message-text.ts';
 
-/** A link of a letter. */
 interface LetterLink {
   readonly label: string;
   readonly url: string;
@@ -33,7 +32,6 @@ export interface LetterContent {
   readonly footer: { readonly text: string; readonly links: readonly LetterLink[] };
 }
 
-/** A written letter. */
 export interface WrittenLetter {
   readonly subject: string;
   readonly text: string;
@@ -43,7 +41,6 @@ export interface WrittenLetter {
 /** Maximum length of a line of plain text; longer ones are broken between words. */
 const LINE_LENGTH = 76;
 
-/** Writes a letter. */
 export function writeLetter(content: LetterContent): WrittenLetter {
   const { tone, title } = content;
   return {

@@ -1,7 +1,6 @@
 /** Sends e-mail through the operator's mail server. */
 import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
 
-/** A letter. */
 export interface Letter {
   readonly to: string;
   readonly subject: string;

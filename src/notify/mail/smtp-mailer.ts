@@ -26,7 +26,6 @@ export interface SmtpServer {
   readonly ca?: readonly string[];
 }
 
-/** Options of the mailer. */
 export interface MailerOptions {
   readonly clock: Clock;
   readonly log: Log;

@@ -25,7 +25,6 @@ export interface ExceededLimit {
   readonly max: number;
 }
 
-/** The operator. */
 type Operator = Principal & { readonly role: 'operator' };
 
 /** Makes a person, by number or identity, an owner of an account. Refused with `no_account` or `no_person`. */

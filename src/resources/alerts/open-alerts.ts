@@ -10,7 +10,6 @@ export interface AlertContext {
   readonly now: () => number;
 }
 
-/** The alert of a link. */
 export interface LinkedAlert {
   readonly accountId: number;
   readonly thread: string;

@@ -53,7 +53,6 @@ export const ChannelDocumentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A channel as a document. */
 export interface ChannelDocument {
   readonly name: string;
   readonly kind: ChannelKind;

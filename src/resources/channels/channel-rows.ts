@@ -9,7 +9,6 @@ import type { SecretBox } from '../../store/database/secrets.ts';
 import { type ChannelStore, MAX_CHANNELS } from '../../store/ports/channels.ts';
 import { dropFromRules, noteRuleChange } from '../rules/rule-rows.ts';
 
-/** Channels. */
 export const CHANNEL_CALLS: Calls<ChannelStore> = {
   addChannel: write(async (registry, channel) => {
     const { kysely, queries, secrets } = registry;

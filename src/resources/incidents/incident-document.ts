@@ -54,7 +54,6 @@ export const IncidentPatchSchema = Type.Object(
   strict,
 );
 
-/** An update. */
 export const UpdateInputSchema = Type.Object(
   {
     status: Type.Optional(word<IncidentStatus>(INCIDENT_STATUSES, 'Default: it stays.')),

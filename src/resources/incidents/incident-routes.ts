@@ -74,7 +74,6 @@ export interface OwnerIncidentSources {
   readonly context: IncidentContext & RepeatableContext;
 }
 
-/** The routes. */
 export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] {
   return [
     ...createResourceRoutes({

@@ -63,10 +63,8 @@ const CreatedKeySchema = namedObject('CreatedApiKey', {
   key: Type.String({ description: 'The key itself, which is shown only here.' }),
 });
 
-/** Sources of the routes. */
 export type KeySources = KeyContext & RepeatableContext;
 
-/** The routes. */
 export function keyRoutes(sources: KeySources): Route[] {
   return [
     ownListRoute({

@@ -22,7 +22,6 @@ export interface KeyContext {
   readonly now: () => number;
 }
 
-/** The input of a key. */
 export interface KeyInput {
   readonly name: string;
   /** A duration such as `90d`, or `never`. */

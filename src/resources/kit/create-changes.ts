@@ -25,7 +25,6 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
     key: Key,
   ) => Promise<Outcome<Entity>>;
   readonly keyOf: (entity: Entity) => Key;
-  /** The document of one. */
   readonly documentOf: (context: Context, entity: Entity) => Promise<Document>;
   /** Adds what a document says. Refused as the document is read, and where the name is taken or there are too many. */
   readonly add: (
@@ -65,7 +64,6 @@ type Change<Entity, Key, Context> = (
   revisions: readonly number[] | null,
 ) => Promise<Outcome<Entity>>;
 
-/** Makes the changes of a resource. */
 export function createChanges<Entity extends Revised, Key extends ResourceKey, Document, Wanted, Context>(
   resource: Resource<Entity, Key, Document, Wanted, Context>,
 ): Changes<Entity, Key, Document, Context> {

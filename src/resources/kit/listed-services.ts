@@ -6,7 +6,6 @@ import { isListable } from '../../domain/status-page.ts';
 /** A service on a page: by its id, or by its name if it is not stored yet. */
 export type ListedOnPage = number | string;
 
-/** What names a service. */
 export type NamedService = Pick<Service, 'origin' | 'domain' | 'slug' | 'isFurther'>;
 
 /** The name of a service in documents: the domain of the first one of an account's host, else the slug. */

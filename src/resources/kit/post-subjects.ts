@@ -17,10 +17,8 @@ export interface NamedSubjects {
   readonly pages: readonly string[];
 }
 
-/** Where what an account has is stored. */
 export type SubjectStore = Pick<ServiceStore, 'servicesOf'> & Pick<PageStore, 'pagesOf'>;
 
-/** Reads what an account has. */
 export async function readSubjects(registry: SubjectStore, accountId: number): Promise<Subjects> {
   const [services, pages] = await Promise.all([registry.servicesOf(accountId), registry.pagesOf(accountId)]);
   return { services, pages };

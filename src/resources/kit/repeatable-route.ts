@@ -31,7 +31,6 @@ interface RepeatableEndpoint<T, Context>
   ) => Promise<T>;
 }
 
-/** Creates the route. */
 export function repeatableRoute<T, Context extends RepeatableContext>(
   context: Context,
   { makeSecret, change, answer, ...endpoint }: RepeatableEndpoint<T, Context>,

@@ -80,7 +80,6 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly callbacks?: WritingEndpoint['callbacks'];
 }
 
-/** Makes the routes of a resource. */
 export function createResourceRoutes<
   Entity extends Revised,
   Key extends ResourceKey,

@@ -7,7 +7,6 @@ import type { TObject, TSchema } from '../../json-schema.ts';
 
 type Kinds = Readonly<Record<string, { readonly settings: TObject }>>;
 
-/** The schema with the settings of every kind. */
 export function withSettings<S extends TObject>(schema: S, kinds: Kinds): S {
   const typed = {
     ...schema.properties.settings,

@@ -33,7 +33,6 @@ export const CREATED_HEADERS = {
   Location: { description: 'Where it can be read.', schema: { type: 'string' } },
 };
 
-/** A body of a request. */
 export interface RequestBody {
   readonly schema: TSchema;
   readonly example: object;
@@ -147,7 +146,6 @@ export function changed(
   };
 }
 
-/** The response to a removal. */
 export const REMOVED: HttpResponse = { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
 
 function describe(operation: KeyedOperation, scope: KeyScope, body?: RequestBody): OpenApiOperation {

@@ -57,7 +57,6 @@ export const MaintenanceDocumentSchema = Type.Object(
   strict,
 );
 
-/** A maintenance as a document. */
 export type MaintenanceDocument = Static<typeof MaintenanceDocumentSchema>;
 
 const readStructure = createDocumentReader<MaintenanceDocument>(MaintenanceDocumentSchema);
@@ -102,7 +101,6 @@ export async function readMaintenance(
   return accept({ ...read, ...texts, ...found });
 }
 
-/** The document of a maintenance. */
 export function maintenanceDocumentOf(
   maintenance: Omit<ReadMaintenance, 'plain'>,
   owned: Subjects,

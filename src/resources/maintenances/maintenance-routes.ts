@@ -59,7 +59,6 @@ export interface OwnerMaintenanceSources {
   readonly context: MaintenanceContext & RepeatableContext;
 }
 
-/** The routes. */
 export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Route[] {
   const { siteUrl, now } = context;
   const view = async (maintenance: OwnerMaintenance, definition: MaintenanceDocument) =>

@@ -57,7 +57,6 @@ export interface OwnedPageSources {
     };
 }
 
-/** The routes. */
 export function ownedPageRoutes({ context }: OwnedPageSources): Route[] {
   const { siteUrl, proofs } = context;
   const viewDomain = ({ accountId, domain }: OwnedPage) => {

@@ -29,7 +29,6 @@ export interface WaysInContext {
   readonly now: () => number;
 }
 
-/** A signed-in person. */
 export interface SignedInPerson {
   readonly personId: number;
   /** SHA-256 of the token of the session, which a change does not end. */

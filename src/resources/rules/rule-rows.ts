@@ -13,7 +13,6 @@ type Definition = Pick<AlertRule, 'of' | 'events' | 'channels' | 'afterMs' | 're
 /** Name of the fact with the number of the rules. */
 const VERSION_FACT = 'alert-rules';
 
-/** Rules. */
 export const RULE_CALLS: Calls<RuleStore> = {
   addRule: write(async (store, rule) => {
     const { accountId, name, enabled, createdAt } = rule;

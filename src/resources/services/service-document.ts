@@ -96,7 +96,6 @@ export const ServiceDocumentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A service as a document. */
 export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
 
 /** A member that is a text in no list of words, beside the names. */

@@ -15,7 +15,6 @@ export type ServiceTexts = Readonly<Record<string, string | boolean | null | und
 /** Settings of a check as texts: null removes one, and an empty text removes it unless it is a credential. */
 export type SettingTexts = Readonly<Record<string, string | null>>;
 
-/** A patch of the document of a service. */
 export type ServicePatch = Readonly<Record<string, unknown>>;
 
 /** The merge patch (RFC 7396) of the document of a service that texts ask for. `kind`: of the check after the change. */

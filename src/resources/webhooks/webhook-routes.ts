@@ -44,7 +44,6 @@ export interface WebhookSources {
   readonly callbacks: object;
 }
 
-/** The routes. */
 export function webhookRoutes(sources: WebhookSources): Route[] {
   const { registry, callbacks } = sources;
   return [

@@ -23,7 +23,6 @@ export const BACKUP_FILES = [
 /** A file of a data directory that a backup can contain. */
 export type BackupFileName = (typeof BACKUP_FILES)[number];
 
-/** A file of a backup. */
 export interface BackupFile {
   readonly name: BackupFileName;
   readonly bytes: number;

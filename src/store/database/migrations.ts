@@ -87,7 +87,6 @@ function createSteps(steps: ReadonlyMap<string, () => Promise<readonly string[]>
   return {
     /** The names of all steps, in order. */
     names,
-    /** The statements of a step. */
     statementsOf: async (name: string): Promise<readonly string[]> => (await steps.get(name)?.()) ?? [],
     areAll,
     /**

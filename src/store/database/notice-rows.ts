@@ -7,7 +7,6 @@ import type { RegistryStore } from './registry-store.ts';
 /** Maximum number of notices that are listed for an account. */
 const MAX_NOTICES = 20;
 
-/** Notices to accounts. */
 export const NOTICE_CALLS: Calls<Pick<AccountStore, 'noticesOf' | 'dropNotice'>> = {
   noticesOf: read(async ({ kysely, queries }, accountId) => {
     const rows = await queries.all(

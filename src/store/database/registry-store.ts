@@ -30,7 +30,6 @@ export const { PostgresDialect } = kysely;
 
 /** Runs queries, either built by Kysely or as a {@link statement}. */
 export interface Queries {
-  /** All rows. */
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
   /** The same, each row as the list of its values in the order of the columns, which costs half as much where there are many rows. */
   lists(query: Compilable<unknown>): Promise<unknown[][]>;

@@ -176,7 +176,6 @@ export interface RegistrySchema
     folded: string;
     since: number;
   };
-  /** Accounts. */
   accounts: {
     id: Generated<number>;
     name: string;
@@ -274,7 +273,6 @@ export interface RegistrySchema
     account_id: number;
     at: number;
   };
-  /** Notices to accounts. */
   account_notices: {
     id: Generated<number>;
     account_id: number;
@@ -374,5 +372,4 @@ export interface RegistrySchema
   };
 }
 
-/** A row of a table. */
 export type Row<Table extends keyof RegistrySchema> = Selectable<RegistrySchema[Table]>;

@@ -21,7 +21,6 @@ export interface SignInSchema {
     person_id: number;
     sha256: Uint8Array;
   };
-  /** Passkeys. */
   passkeys: {
     id: string;
     person_id: number;

@@ -27,7 +27,6 @@ export interface AccountListing extends Account {
   readonly members: readonly Member[];
   /** Number of keys, including revoked and expired ones. */
   readonly keys: number;
-  /** Number of services. */
   readonly services: number;
 }
 

@@ -27,7 +27,6 @@ export interface HeartbeatWrite {
   readonly inboxId?: number;
 }
 
-/** A heartbeat as it is stored. */
 export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dependencies' | 'inboxId'> {
   /** From the start of the run to this heartbeat, milliseconds; null: it ends no run whose start is known. */
   readonly runMs: number | null;

@@ -46,7 +46,6 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<RuleStore, 'addRule'> &
   Pick<AlertStore, 'acknowledge'>;
 
-/** The names of these changes. */
 export const IDEMPOTENT_NAMES = [
   'changeService',
   'registerService',

@@ -45,7 +45,6 @@ export type InboxAnswer =
 /** An entry that is not stored yet. */
 export type NewInboxEntry = Omit<InboxEntry, 'id'>;
 
-/** The inbox. */
 export interface InboxStore {
   /** Stores an entry; resolves with its id once it is on disk. */
   putInInbox(entry: NewInboxEntry): Promise<number>;

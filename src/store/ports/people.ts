@@ -68,6 +68,5 @@ export interface PeopleStore {
   /** Changes the account of a session. False: there is no such session, or its person is no member of the account. */
   switchAccount(sha256: Uint8Array, accountId: number): Promise<boolean>;
   endSession(sha256: Uint8Array): Promise<void>;
-  /** Ends every session of a person. */
   endSessionsOf(personId: number): Promise<void>;
 }

@@ -25,5 +25,4 @@ export const PUBLIC_READS = [
   'findPage',
 ] as const satisfies readonly (keyof Registry)[];
 
-/** The reads. */
 export type PublicReads = Pick<Registry, (typeof PUBLIC_READS)[number]>;

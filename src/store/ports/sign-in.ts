@@ -20,7 +20,6 @@ export interface PasswordCredential {
   readonly changedAt: number;
 }
 
-/** A new password. */
 export interface NewPassword extends Omit<PasswordCredential, 'personId' | 'changedAt'> {
   /** The name in the form by which it is compared. */
   readonly nameKey: string;

@@ -29,7 +29,6 @@ export interface StatusStore {
    * the newest one of a service; default: false.
    */
   put(records: readonly CurrentStatus[], isRoutine?: boolean): Promise<number>;
-  /** Removes a service. */
   remove(serviceId: number): Promise<void>;
   /** Calls `listener` with the head of each record after it was stored, until the returned function is called. */
   watch(listener: (head: StatusHead) => void): () => void;

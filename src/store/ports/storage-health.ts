@@ -23,7 +23,6 @@ export interface StorageHealth {
   watch(listener: (problem: StorageProblem | null) => void): () => void;
 }
 
-/** The health of the registry. */
 export interface RegistryHealth extends StorageHealth {
   /** What could not be read because it is damaged, since the start, one sentence; null: nothing was. */
   damage(): string | null;

@@ -45,7 +45,6 @@ export interface AskedChannel {
   readonly isStopped: boolean;
 }
 
-/** A letter that is due. */
 export type DueLetter = {
   readonly id: number;
   readonly attempts: number;

@@ -20,7 +20,6 @@ const SILENT: StorageProblem = {
   message: `the registry thread has not answered for ${SILENCE_MS / 1_000} s`,
 };
 
-/** Options of the watch. */
 export interface StorageWatchOptions {
   /** Makes a test write; resolves when it is on disk. */
   readonly tryWriting: () => Promise<void>;

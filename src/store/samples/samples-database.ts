@@ -111,14 +111,12 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     /** The newest block in a range of keys; null: there is none. */
     newestBlock: (fromKey: number, toKey: number) =>
       (sql.newest.get(fromKey, toKey) as unknown as KeyedBytes | undefined) ?? null,
-    /** Summaries of the hours of days. */
     hours: (fromKey: number, toKey: number) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     /** Summaries of days. */
     days: (fromKey: number, toKey: number) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     /** The rows of the levels of days in a range of keys of days; see `day-levels.ts`. */
     levels: (fromKey: number, toKey: number) =>
       sql.levels.range.all(levelsKeyOf(fromKey), levelsKeyOf(toKey)) as unknown as KeyedBytes[],
-    /** Stores the level of a day by its summary. */
     putLevel,
     /** Stores the summaries of a day and of its hours, and its level. */
     putSummaries(key: number, ofHours: Uint8Array, ofDay: Uint8Array): void {

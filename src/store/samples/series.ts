@@ -12,7 +12,6 @@ export function seriesOf(serviceId: number, regionNumber: number): number {
   return serviceId + regionNumber * SERVICES;
 }
 
-/** The service of a series. */
 export function serviceOf(series: number): number {
   return series % SERVICES;
 }

@@ -19,7 +19,6 @@ export interface Summary {
   readonly sketch: Sketch;
 }
 
-/** An empty summary. */
 export function emptySummary(): Summary {
   return { counts: [0, 0, 0], suspect: 0, latencySum: 0, latencyCount: 0, sketch: new Map() };
 }
@@ -48,7 +47,6 @@ export function addSummary(to: Summary, from: Summary): void {
   for (const [index, count] of from.sketch) addToSketch(to.sketch, index, count);
 }
 
-/** Summaries by the number of their hour. */
 export type Hours = ReadonlyMap<number, Summary>;
 
 /** Summaries of the hours of a day, from 0 to 23, that have samples. */
@@ -86,7 +84,6 @@ export function encodeHours(hours: Hours): Uint8Array {
   return writer.bytes();
 }
 
-/** Encodes the summary of a day. */
 export function encodeDay(day: Summary): Uint8Array {
   return encodeHours(new Map([[0, day]]));
 }

@@ -37,7 +37,6 @@ const ALGORITHM = 'aes-256-gcm';
 const TAG_BYTES = 16;
 const PREFIX = 'sealed:v1:';
 
-/** Whether a text is sealed. */
 function isSealed(text: string): boolean {
   return text.startsWith(PREFIX);
 }

@@ -12,7 +12,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 
-/** Where a log is damaged. */
 export interface LogDamage {
   /** What SQLite reads of the log ends here, bytes: the length of a log without the damage and what follows. */
   readonly keptBytes: number;

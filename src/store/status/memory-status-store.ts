@@ -8,7 +8,6 @@ import { StatusTable } from '../../domain/status/status-table.ts';
 import type { Log } from '../../log.ts';
 import type { StatusCounts, StatusStore } from '../ports/status.ts';
 
-/** What is counted of a record. */
 type Counted = Pick<CurrentStatus, 'status'> & Partial<Pick<CurrentStatus, 'scope' | 'regions'>>;
 
 /**

@@ -15,7 +15,6 @@ class RedisPrefixTaken extends Error {
   readonly code = 'redis_prefix_taken';
 }
 
-/** Options of a claim. */
 export interface PrefixClaimOptions {
   readonly address: RedisAddress;
   /** The identity of this installation, which all its processes share. */
@@ -24,7 +23,6 @@ export interface PrefixClaimOptions {
   readonly log: Log;
 }
 
-/** The claim of this process to its prefix. */
 export type PrefixClaim = ReturnType<typeof createPrefixClaim>;
 
 /** Each process renews the claim every second; without a renewal it ends after this time, milliseconds. */

@@ -17,7 +17,6 @@ export interface RedisContext {
   readonly log: Log;
 }
 
-/** Options of a connection. */
 interface RedisConnectionOptions extends RedisContext {
   /** What the connection is for, in one word; shown in the log and in `CLIENT LIST`. */
   readonly purpose: string;
@@ -47,7 +46,6 @@ export interface RedisPart {
   close(): void;
 }
 
-/** The connection. */
 export interface RedisConnection extends RedisPart {
   readonly ready: boolean;
   /** Runs commands; rejects with a {@link RedisUnavailable} if the response is an error, late or impossible. */

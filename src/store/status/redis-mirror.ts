@@ -23,7 +23,6 @@ interface MirroredKey {
   readonly read: () => ReadonlyMap<string, string> | null;
 }
 
-/** Options of the mirror. */
 interface RedisMirrorOptions extends RedisContext {
   readonly keys: readonly MirroredKey[];
   /** False: the keys belong to another monitor now. */

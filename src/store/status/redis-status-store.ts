@@ -26,7 +26,6 @@ import {
   statusKeys,
 } from './redis-status-keys.ts';
 
-/** Options of the store. */
 interface RedisStatusStoreOptions extends RedisContext {
   /**
    * False: this process may have an unknown successor, as after a sleep, and writes nothing. The epoch alone does not tell

@@ -9,7 +9,6 @@ import type { UpdateStore } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
 
-/** Options of the stream. */
 export interface TransitionStreamOptions extends RedisContext {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   /** Calls its listener after each transition. */

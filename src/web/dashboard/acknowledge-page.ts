@@ -10,7 +10,6 @@ import type { RenderPage } from '../parts/views.ts';
 import type { DashboardSources } from './dashboard-forms.ts';
 import { languageOf } from './sign-in-pages.ts';
 
-/** The route. */
 export function acknowledgePage(
   render: RenderPage,
   sources: Pick<DashboardSources, 'registry' | 'acknowledgeLinks' | 'now' | 'siteUrl'>,

@@ -48,7 +48,6 @@ const POLL_MS = 250;
 /** Time over which delays are counted. */
 const DELAYS_MS = 30 * DAY_MS;
 
-/** The routes. */
 export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
   const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };

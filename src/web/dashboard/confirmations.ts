@@ -11,7 +11,6 @@ export interface Confirmation {
   readonly ifSent?: string;
 }
 
-/** The things that are confirmed. */
 export type ConfirmedThing = keyof Language['texts']['dashboard']['confirm'];
 
 /** By the path of the form. Services and pages are confirmed by their names, in the form itself. */

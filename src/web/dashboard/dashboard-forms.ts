@@ -52,7 +52,6 @@ export interface AccountShare {
   readonly waiting: number;
 }
 
-/** Sources of the dashboard. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
     PeopleStore &
@@ -231,7 +230,6 @@ export function visitorRoute(
   };
 }
 
-/** The route of a form. */
 export function formRoute<Subject>(
   sources: FormSources,
   { path, name, role = 'editor', find, take, labels, back, page }: DashboardForm<Subject>,

@@ -57,7 +57,6 @@ interface Tab {
   readonly isHere: boolean;
 }
 
-/** The routes. */
 export function dashboardPages(render: RenderPage, given: DashboardSources): Route[] {
   const { registry, proofs, siteUrl, now } = given;
   const context = changeContext(given);

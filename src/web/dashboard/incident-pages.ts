@@ -25,7 +25,6 @@ import { type PostCard, type PostField, postPages } from './post-pages.ts';
 const MAX_SHOWN = 30;
 const { titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;
 
-/** The routes. */
 export function incidentPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };

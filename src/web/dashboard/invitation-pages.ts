@@ -24,7 +24,6 @@ type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' |
   readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
 };
 
-/** The routes. */
 export function invitationPages(render: RenderPage, sources: InvitationSources): Route[] {
   const cookie = invitationCookie(sources);
 

@@ -20,7 +20,6 @@ const PATH = '/dashboard/keys';
 /** The scopes that the form offers for a key, the default first. */
 const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heartbeat'], ['read'], KEY_SCOPES];
 
-/** The routes. */
 export function keyPages(show: ShowPage, sources: DashboardSources): Route[] {
   const context = changeContext(sources);
 

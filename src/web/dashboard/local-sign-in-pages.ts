@@ -18,7 +18,6 @@ import {
 /** Path of the page after a sign-in with a recovery code, which shows how many are left. */
 const ACCOUNT = '/dashboard/account';
 
-/** The routes. */
 export function localSignInPages(page: ShowSignIn, sources: SignInSources): Route[] {
   const { local, siteUrl, log } = sources;
   const browserCookie = createSiteCookie(siteUrl, 'upbeat-browser');

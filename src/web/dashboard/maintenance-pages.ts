@@ -28,7 +28,6 @@ const EXTENSION = '30m';
 const EXAMPLE = { zone: 'Europe/Berlin', duration: '90m' };
 const { titleCharacters, textCharacters } = OWNER_MAINTENANCE_BOUNDS;
 
-/** The routes. */
 export function maintenancePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };

@@ -26,7 +26,6 @@ import { requireForm, type Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/members';
 
-/** The routes. */
 export function memberPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, sessions, siteUrl, now } = sources;
   const context = changeContext(sources);

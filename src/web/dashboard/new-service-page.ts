@@ -30,7 +30,6 @@ interface Shown {
   readonly query?: URLSearchParams;
 }
 
-/** The routes. */
 export function newServicePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { proofs } = sources;
   const context = changeContext(sources);

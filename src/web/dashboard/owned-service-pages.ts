@@ -59,7 +59,6 @@ interface Shown {
   readonly saved?: string | undefined;
 }
 
-/** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory } = sources;
   const context = changeContext(sources);

@@ -19,7 +19,6 @@ import type { Visitor } from './sign-in-pages.ts';
 /** Path of the status pages of an account. */
 export const PAGES_PATH = '/dashboard/pages';
 
-/** The routes. */
 export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry } = sources;
 

@@ -101,7 +101,6 @@ interface PostWords {
   readonly remove: string;
 }
 
-/** The routes of a kind. */
 export function postPages<Post extends PostSubject, Document, Context>(
   show: ShowPage,
   sources: DashboardSources,
@@ -170,7 +169,6 @@ export function postPages<Post extends PostSubject, Document, Context>(
     ...subjectsIn(fields),
   });
 
-  /** A form on the card of one. */
   const cardForm = (action: string, change: Change): Route =>
     formRoute<Post>(sources, {
       path: `${path}/:id/${action}`,

@@ -36,7 +36,6 @@ interface RuleSubject {
   readonly document: RuleDocument;
 }
 
-/** The routes. */
 export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now } = sources;
   const context: RuleContext = {

@@ -43,7 +43,6 @@ export function createServiceTable(
   };
 }
 
-/** The orders of the table. */
 export const TABLE_ORDERS = ['status', 'name', 'uptime', 'checked'] as const;
 
 /** The rows whose name, domain or slug contains a text, in an order. `rows`: those in trouble first. */

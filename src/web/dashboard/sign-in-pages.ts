@@ -150,7 +150,6 @@ export function invitationCookie({ siteUrl }: Pick<SignInSources, 'siteUrl'>) {
   };
 }
 
-/** The routes. */
 export function providerPages(page: ShowSignIn, sources: SignInSources): Route[] {
   const { providers, sessions, cookie, siteUrl, now, log } = sources;
   const invitation = invitationCookie(sources);

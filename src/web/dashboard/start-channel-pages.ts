@@ -36,7 +36,6 @@ interface Shown {
   readonly refused?: RefusedForm | null;
 }
 
-/** The routes. */
 export function startChannelPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
   const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };

@@ -21,7 +21,6 @@ import type { Visitor } from './sign-in-pages.ts';
 /** Path of the first question to a new account. */
 export const START_PATH = '/dashboard/start';
 
-/** The routes. */
 export function startPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { siteUrl } = sources;
   const context = { ...changeContext(sources), tryCheck: sources.tryCheck, charge: sources.charge };

@@ -23,7 +23,6 @@ import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
 
-/** The routes. */
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, destinations, now, charge } = sources;
   const context: WebhookContext = { registry, destinations, now, charge };

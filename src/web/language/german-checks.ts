@@ -1,7 +1,6 @@
 /** Texts of the kinds of checks and of their settings, in German. */
 import type { Texts } from './english.ts';
 
-/** The texts. */
 export const germanChecks: Texts['checks'] = {
   kind: {
     health: 'Zustandsbericht (/api/health), ersatzweise Abruf',

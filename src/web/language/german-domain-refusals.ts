@@ -2,7 +2,6 @@
 import type { TextTable } from '../../domain/coded-text.ts';
 import type { RefusalParams } from '../../domain/refusal.ts';
 
-/** Their texts. */
 export const OF_DOMAINS: TextTable<
   Pick<
     RefusalParams,

@@ -4,7 +4,6 @@ import { germanFailure } from '../../language/german-failures.ts';
 import { age, phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 
-/** The texts of these pages. */
 export const germanServicePage: Texts['page'] = {
   title: (name, status) => `${name}: ${status}`,
   path: 'Wo Sie sind',

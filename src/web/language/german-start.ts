@@ -1,7 +1,6 @@
 /** Texts of the first steps after the first sign-in, in German. */
 import type { Texts } from './english.ts';
 
-/** The texts. */
 export const germanStart: Texts['start'] = {
   question: 'Was möchten Sie überwachen?',
   lead: 'Fügen Sie Adressen ein, wie sie sind, eine je Zeile und höchstens 50 auf einmal. Ein paar Worte ohne Adresse benennen ein Lebenszeichen, das ein Auftrag sendet, wenn er fertig ist.',

@@ -59,7 +59,6 @@ const some = (count: number, all: number, one: string, many: string): string => 
   return `${count} von ${all} Diensten ${count === 1 ? one : many}`;
 };
 
-/** The texts of status pages. */
 export const germanStatusPage: Texts['statusPage'] = {
   notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,

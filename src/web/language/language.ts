@@ -34,7 +34,6 @@ export interface ChosenLanguage extends Language, ChosenTheme {
   readonly choices: readonly { readonly code: LanguageCode; readonly name: string; readonly href: string }[];
 }
 
-/** The languages. */
 export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
   en: { code: 'en', name: 'English', dates: 'en-GB', texts: english, formats: FORMATS.en },
   de: { code: 'de', name: 'Deutsch', dates: 'de-DE', texts: german, formats: FORMATS.de },

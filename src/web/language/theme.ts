@@ -4,7 +4,6 @@ import { readCookie } from '../../http/cookies.ts';
 /** The themes that a reader can choose; `system`: that of the reader's system. */
 const THEMES = ['system', 'light', 'dark'] as const;
 
-/** A theme. */
 export type Theme = (typeof THEMES)[number];
 
 const COOKIE = 'upbeat-theme';

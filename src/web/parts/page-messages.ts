@@ -15,7 +15,6 @@ export interface LiveUpdate {
   readonly checks?: readonly EndedCheck[];
 }
 
-/** An ended check. */
 interface EndedCheck {
   /** Name of the service's page. */
   readonly page: string;

@@ -31,7 +31,6 @@ export type UptimeBars = ReturnType<typeof barsOf> & {
   readonly withoutMaintenance: number | null;
 };
 
-/** Sources of the bars. */
 export interface UptimeBarSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly registry: Pick<PostStore, 'announcedWindows'>;

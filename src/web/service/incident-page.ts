@@ -24,7 +24,6 @@ import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisWindow } from './incident-axis.ts';
 import { viewIncidentPage } from './incident-page-view.ts';
 
-/** Sources of the page. */
 export interface IncidentPageSources
   extends Pick<
     SiteSources,
@@ -42,7 +41,6 @@ const COMPANIONS_AFTER_MS = 2 * HOUR_MS;
 
 const QUERY = { offset: OFFSET_PARAMETER };
 
-/** The route. */
 export function incidentPage(
   render: RenderPage,
   sources: IncidentPageSources,

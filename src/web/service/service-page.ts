@@ -46,7 +46,6 @@ const MAX_INCIDENTS_SHOWN = 10;
 const MAX_MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
-/** Sources of the page. */
 export interface ServicePageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly changes: Pick<LiveChanges, 'position'>;

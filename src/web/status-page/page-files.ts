@@ -11,7 +11,6 @@ import { brandStyle } from './brand-style.ts';
 
 const YEAR_SECONDS = 31_536_000;
 
-/** The route of a picture. */
 export function pictureRoute(sources: PageViewSources, use: PictureUse): Route {
   return {
     path: `/p/:slug/${use}`,

@@ -16,7 +16,6 @@ export interface PostgresFinding {
   readonly advice: string | null;
 }
 
-/** A step of the set-up. */
 export interface SetUpStep extends PostgresFinding {
   /** True: it was created just now. */
   readonly made: boolean;

@@ -30,7 +30,6 @@ const WRITE_TIMEOUT_MS = 10_000;
 /** Timeout of a read, milliseconds; long, since a start reads all services. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** Options of a link. */
 export interface LinkOptions {
   readonly url: string;
   readonly address: PostgresAddress;

@@ -40,7 +40,6 @@ const TYPES: pg.CustomTypesConfig = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),
 };
 
-/** The settings of every connection. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -136,7 +135,6 @@ export function createReadStore(
   };
 }
 
-/** The one connection that writes. */
 export interface WriteConnection {
   /** The connection, reopened if it was lost. Rejects with the driver's error. */
   open(): Promise<pg.Client>;

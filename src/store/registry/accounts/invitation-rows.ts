@@ -18,7 +18,6 @@ import { cleanName, readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
 import { chooseAccount, insertPerson, putIdentity, readPerson } from './people-rows.ts';
 
-/** Invitations. */
 export const INVITATION_CALLS: Calls<InvitationStore> = {
   addInvitation: write(async (store, invitation) => {
     const { kysely, queries } = store;

@@ -15,7 +15,6 @@ const TOUCH: Batch<unknown> = {
   sql: 'UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)',
 };
 
-/** Keys. */
 export const KEY_CALLS: Calls<KeyStore> = {
   createKey: write(async (store, key) => {
     const { kysely, queries } = store;

@@ -7,7 +7,6 @@ import type { RegistryStore } from '../../database/registry-store.ts';
 import type { FailingChannel, MessageStore } from '../../ports/channels.ts';
 import { addMessages } from './message-rows.ts';
 
-/** Channels that fail. */
 export const CHANNEL_FAILURE_CALLS: Calls<Pick<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
   failingChannels: read(failingChannels),
   tellFailingChannel: write(tellFailingChannel),

@@ -4,7 +4,6 @@ import { type OwnerIncident, type OwnerUpdate, shortText } from '../../../domain
 import { fromRow, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 
-/** The whole incident of a row. */
 export async function readWhole(store: RegistryStore, row: Row<'owner_incidents'>): Promise<OwnerIncident> {
   const { kysely, queries } = store;
   const rows = await queries.all(

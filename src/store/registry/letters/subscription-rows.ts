@@ -19,7 +19,6 @@ import { CHANNEL_STOP_CALLS, toAsked } from './channel-stop-rows.ts';
 /** Bytes of the secret in links. */
 const SECRET_BYTES = 24;
 
-/** Subscriptions. */
 export const SUBSCRIPTION_CALLS: Calls<SubscriptionStore> = {
   requestSubscription: write(async (registry, { topic, address, language, client, now }) => {
     const { kysely, queries, secrets } = registry;

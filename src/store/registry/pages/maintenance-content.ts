@@ -11,7 +11,6 @@ import { noteRefusal } from '../alerts/alert-content.ts';
 import { addOwnerMaintenance, ownerMaintenancesOf, putOwnerMaintenance } from './owner-maintenance-rows.ts';
 import { pagesOf } from './status-page-rows.ts';
 
-/** Withdraws maintenances by their numbers. */
 export async function withdrawMaintenances(
   registry: OpenRegistry,
   accountId: number,

@@ -35,7 +35,6 @@ type IncidentCalls = Pick<
   | 'incidentsPostedOn'
 >;
 
-/** Incidents of owners. */
 export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
   addOwnerIncident: write(async (store, incident) => {
     const { kysely, queries } = store;

@@ -58,7 +58,6 @@ type MaintenanceCalls = Pick<
   | 'announcedWindows'
 >;
 
-/** Maintenances of owners. */
 export const OWNER_MAINTENANCE_CALLS: Calls<MaintenanceCalls> = {
   addOwnerMaintenance: write(addOwnerMaintenance),
   ownerMaintenancesOf: read(ownerMaintenancesOf),

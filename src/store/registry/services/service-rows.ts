@@ -26,7 +26,6 @@ const CHANGES_PER_CALL = 1_000;
 /** Maximum number of services that are added or changed by one statement. */
 const SERVICES_PER_STATEMENT = 1_000;
 
-/** The service in a row. */
 export function toService(row: ServiceRow): Service {
   const definition = { ...toDefinition(row), check: toCheck(row.check_definition) };
   const verified = definition.verified || (row.verified === 1 && isTrusted(definition));

@@ -36,7 +36,6 @@ const FORGET = statement(
   'DELETE FROM heartbeat_inbox WHERE id >= ? AND id <= ? AND answer IS NOT NULL AND arrived_at < ?',
 );
 
-/** The inbox. */
 export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
   putInInbox: unordered(async (store, entry) => (await putAllInInbox(store, [entry]))[0] ?? 0),
   openInInbox: read(async ({ queries }, after) => {

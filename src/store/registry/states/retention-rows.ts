@@ -18,7 +18,6 @@ const FORGET_TRANSITIONS = statement(
      AND seq < (SELECT seq FROM current WHERE current.service_id = transitions.service_id)`,
 );
 
-/** Retention. */
 export const RETENTION_CALLS: Calls<RetentionStore> = {
   newestObservation: read(async ({ kysely, queries }) => {
     const newest = kysely.selectFrom('current').select(({ fn }) => fn.max('observed_at').as('at'));

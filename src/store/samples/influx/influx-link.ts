@@ -18,7 +18,6 @@ import {
   type WriteRefusal,
 } from './send-lines.ts';
 
-/** A row of a table. */
 export type InfluxRow = readonly (number | string | boolean | null)[];
 
 /** A table of a response. */

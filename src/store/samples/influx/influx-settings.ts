@@ -25,7 +25,6 @@ export interface ServiceLabels {
 /** Default bucket or database. */
 export const DEFAULT_BUCKET = 'upbeat';
 
-/** Measurement of all checks. */
 export const MEASUREMENT = 'upbeat_check';
 
 /** The `Authorization` header of every request; empty: none. */

@@ -10,7 +10,6 @@ import type { InfluxFault } from './influx-settings.ts';
 import type { SendOutcome } from './send-lines.ts';
 import type { Spool } from './spool.ts';
 
-/** State of the writer. */
 export interface InfluxWriterState {
   /** Samples not yet at the server, in memory and in the spool. */
   readonly pending: number;

@@ -13,7 +13,6 @@ import type { FactStore } from '../../ports/registry.ts';
 import type { SampleStore } from '../../ports/samples.ts';
 import type { UpdateStore } from '../../ports/updates.ts';
 
-/** Options of the feed. */
 interface ObservationFeedOptions {
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'> &

@@ -28,7 +28,6 @@ export interface SpooledBatch {
   readonly lines: readonly string[];
 }
 
-/** The spool. */
 export type Spool = ReturnType<typeof openSpool>;
 
 /** Finds the oldest check in a spool; rows of earlier versions do not tell. */
