@@ -4,6 +4,7 @@
  * and nothing is missed.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import { createPollGate } from '../async/poll-gate.ts';
 import type { Clock } from '../clock.ts';
 import {
   type AlertState,
@@ -26,6 +27,7 @@ import type {
   RuleStore,
   StoredAlertState,
 } from '../store/ports/alerts.ts';
+import type { WriteCounter } from '../store/ports/write-counter.ts';
 import {
   type AlertRules,
   type AlertSources,
@@ -38,7 +40,7 @@ import { createRelatedChecks } from './related-checks.ts';
 
 /** Options of the engine. */
 export interface AlertEngineOptions extends AlertSources {
-  readonly registry: AlertSources['registry'] & AlertStore & RuleStore;
+  readonly registry: AlertSources['registry'] & AlertStore & RuleStore & Partial<WriteCounter>;
   readonly clock: Clock;
   readonly log: Log;
   /** Whether this process is the monitor, and online; if not, decisions wait. */
@@ -83,6 +85,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
   const { registry, clock, log, isOurs, onMessages } = options;
   const certificates = createCertificateScan(options, clock);
   const related = createRelatedChecks(options);
+  const gate = createPollGate(registry.writes, clock.monotonic);
   let loaded: Loaded | null = null;
   let stopped = false;
   let failing = false;
@@ -107,6 +110,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
 
   /** Makes one decision; true: there may be more to decide. */
   const step = async (): Promise<boolean> => {
+    gate.begin();
     if (loaded === null || loaded.rules.version !== (await registry.rulesVersion())) loaded = await load();
     const known = loaded;
     const now = clock.now();
@@ -118,6 +122,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
     for (const accountId of dueAccounts(known, now)) happenedTo(happened, accountId);
     if (events.length === 0 && acknowledgements.length === 0 && happened.size === 0) {
       if (isScan) certificates.done();
+      gate.close();
       return false;
     }
 
@@ -195,7 +200,12 @@ export function startAlertEngine(options: AlertEngineOptions) {
   const look = (): void => {
     if (!stopped && isOurs()) void looking.run();
   };
-  const cancel = clock.every(POLL_INTERVAL_MS, look);
+  /** Whether the time of an account or of the certificates has come. */
+  const isDue = (): boolean =>
+    loaded === null || certificates.isDue() || dueAccounts(loaded, clock.now()).length > 0;
+  const cancel = clock.every(POLL_INTERVAL_MS, () => {
+    if (gate.isOpen() || isDue()) look();
+  });
   look();
 
   return {

@@ -13,6 +13,7 @@ import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
+import type { WriteCounter } from '../store/ports/write-counter.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
 import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import { startOutbox } from './outbox.ts';
@@ -21,8 +22,14 @@ import { startOutbox } from './outbox.ts';
 export interface MessageSenderOptions {
   readonly registry: Pick<
     MessageStore,
-    'dueMessages' | 'noteMessage' | 'forgetMessages' | 'failingChannels' | 'tellFailingChannel'
-  >;
+    | 'dueMessages'
+    | 'hasMessages'
+    | 'noteMessage'
+    | 'forgetMessages'
+    | 'failingChannels'
+    | 'tellFailingChannel'
+  > &
+    Partial<WriteCounter>;
   readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly tools: ChannelTools;
   /** The time by which the age of settled messages counts, epoch milliseconds. */
@@ -122,6 +129,8 @@ export function startMessageSender(options: MessageSenderOptions) {
       await tellFailing();
       return inPace(await registry.dueMessages(now, limit));
     },
+    isEmpty: async () => !(await registry.hasMessages()),
+    writes: registry.writes,
     keyOf: ({ channelId }) => channelId,
     attempt,
     note: registry.noteMessage,

@@ -3,6 +3,7 @@
  * an attempt is repeated only if its outcome could not be stored.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import { createPollGate } from '../async/poll-gate.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
@@ -17,6 +18,10 @@ interface Due {
 export interface OutboxOptions<Item extends Due, Outcome> {
   /** What is due at `now`, epoch milliseconds, the first `limit`. What is in flight is still due. */
   readonly due: (now: number, limit: number) => Promise<readonly Item[]>;
+  /** Whether nothing waits at all, also not for a later time. Absent: something may. */
+  readonly isEmpty?: () => Promise<boolean>;
+  /** Grows with each write to the registry; absent: it is read every second. */
+  readonly writes?: (() => number) | undefined;
   /** Items with equal keys are sent one after the other. Absent: the key of an item is its ID. */
   readonly keyOf?: (item: Item) => number;
   /** Makes one attempt. Does not reject. Null: it was aborted, and is made again by the next monitor. */
@@ -61,6 +66,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     isOurs,
     what,
   } = options;
+  const gate = createPollGate(options.writes, clock.monotonic);
   const end = new AbortController();
   /** Attempts in flight by key; their items are still due in the registry. */
   const inFlight = new Map<number, Promise<void>>();
@@ -108,8 +114,10 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     }
     if (inFlight.size >= MAX_IN_FLIGHT) return;
     endedSinceRead.clear();
+    gate.begin();
     const items = await due(clock.now(), MAX_IN_FLIGHT + inFlight.size);
     if (stopped || !isOurs()) return;
+    if (items.length + inFlight.size === 0 && (await options.isEmpty?.()) === true) gate.close();
     for (const item of items) {
       if (inFlight.size >= MAX_IN_FLIGHT) return;
       const key = keyOf(item);
@@ -133,7 +141,9 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     if (unstored.size === 0) poll();
   };
 
-  const cancel: Cancel = clock.every(POLL_INTERVAL_MS, poll);
+  const cancel: Cancel = clock.every(POLL_INTERVAL_MS, () => {
+    if (gate.isOpen()) poll();
+  });
   poll();
   return {
     /** Sends what has become due. */

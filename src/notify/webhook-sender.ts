@@ -11,13 +11,18 @@ import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
+import type { WriteCounter } from '../store/ports/write-counter.ts';
 import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import { startOutbox } from './outbox.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 /** Options of the sender. */
 interface WebhookSenderOptions {
-  readonly registry: Pick<WebhookStore, 'dueDeliveries' | 'noteDelivery' | 'forgetDeliveries'>;
+  readonly registry: Pick<
+    WebhookStore,
+    'dueDeliveries' | 'hasDeliveries' | 'noteDelivery' | 'forgetDeliveries'
+  > &
+    Partial<WriteCounter>;
   readonly outbound: Pick<Outbound, 'request'>;
   /** Addresses that webhooks may have. */
   readonly policy: AddressPolicy;
@@ -79,6 +84,8 @@ export function startWebhookSender(options: WebhookSenderOptions) {
 
   const { stop } = startOutbox({
     due: registry.dueDeliveries,
+    isEmpty: async () => !(await registry.hasDeliveries()),
+    writes: registry.writes,
     attempt: deliver,
     note: registry.noteDelivery,
     endOf: ({ deliveredAt, dueAt }) => deliveryEnd(deliveredAt !== null, dueAt),

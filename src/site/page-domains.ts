@@ -1,9 +1,11 @@
 /** The domains of status pages in memory, for each request to be routed without the registry. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import { createPollGate } from '../async/poll-gate.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { PageStore, ProvedPageDomain } from '../store/ports/status-pages.ts';
+import type { WriteCounter } from '../store/ports/write-counter.ts';
 
 /** Interval of reading the domains, milliseconds: other processes and commands change them. */
 const READ_INTERVAL_MS = 1_000;
@@ -13,10 +15,10 @@ export type PageDomains = Awaited<ReturnType<typeof openPageDomains>>;
 
 /** Options of the domains. */
 export interface PageDomainsOptions {
-  readonly registry: Pick<PageStore, 'provedPageDomains'>;
+  readonly registry: Pick<PageStore, 'provedPageDomains'> & Partial<WriteCounter>;
   /** Public URL of this site, whose own host is never a page's. */
   readonly siteUrl: string;
-  readonly clock: Pick<Clock, 'every'>;
+  readonly clock: Pick<Clock, 'every' | 'monotonic'>;
   readonly log: Log;
 }
 
@@ -24,19 +26,22 @@ export interface PageDomainsOptions {
 export async function openPageDomains({ registry, siteUrl, clock, log }: PageDomainsOptions) {
   const { hostname } = new URL(siteUrl);
   let byName: ReadonlyMap<string, ProvedPageDomain> = new Map();
+  const gate = createPollGate(registry.writes, clock.monotonic);
   let isFailing = false;
   const reading = createCoalescingLoop(async () => {
+    gate.begin();
     try {
       const all = await registry.provedPageDomains();
       byName = new Map(all.map((one) => [one.domain, one]));
       isFailing = false;
+      gate.close();
     } catch (error) {
       if (!isFailing) log.warn({ error }, 'the domains of status pages cannot be read');
       isFailing = true;
     }
   });
   const stop = clock.every(READ_INTERVAL_MS, () => {
-    if (!reading.isRunning) void reading.run();
+    if (gate.isOpen() && !reading.isRunning) void reading.run();
   });
   await reading.run();
   return {

@@ -98,6 +98,7 @@ const webhook: FuzzTarget = {
     const sender = startWebhookSender({
       registry: {
         dueDeliveries: async () => [due],
+        hasDeliveries: async () => true,
         noteDelivery: async (outcome) => noted.resolve(outcome),
         forgetDeliveries: async () => 0,
       },

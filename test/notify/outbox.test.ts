@@ -69,3 +69,41 @@ t.test('the age of what was settled counts by the retention time, not by the wal
   t.strictSame(asked, [70 * DAY_MS, 70 * DAY_MS], 'at the start and every hour');
   await outbox.stop();
 });
+
+t.test('it reads nothing while nothing is written and nothing waits, but for once a minute', async (t) => {
+  const clock = createFakeClock();
+  let writes = 0;
+  let waiting = 0;
+  let reads = 0;
+  const outbox = startOutbox<{ readonly id: number }, number>({
+    async due() {
+      reads++;
+      return [];
+    },
+    isEmpty: async () => waiting === 0,
+    writes: () => writes,
+    attempt: async ({ id }) => id,
+    note: async () => {},
+    forget: async () => 0,
+    endOf: () => 'delivered',
+    counter: { note() {} },
+    retentionNow: async () => clock.now(),
+    ...{ clock, log: silentLog, isOurs: () => true, what: 'items' },
+  });
+  const readsIn = async (ms: number) => {
+    const before = reads;
+    await clock.advance(ms);
+    return reads - before;
+  };
+  await readsIn(0);
+  t.equal(await readsIn(50_000), 0);
+  t.equal(await readsIn(60_000), 1, 'whatever no write tells of');
+  writes++;
+  t.equal(await readsIn(1_000), 1, 'within a second of a write');
+  t.equal(await readsIn(10_000), 0);
+  [writes, waiting] = [writes + 1, 1];
+  t.equal(await readsIn(10_000), 10, 'every second while something waits for its time');
+  waiting = 0;
+  t.equal(await readsIn(10_000), 1);
+  await outbox.stop();
+});

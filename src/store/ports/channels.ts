@@ -120,6 +120,8 @@ export interface MessageStore {
    * last attempt, the first one is due {@link RETRY_FOR_NEW_MS} after that attempt, unless the receiver asked for time.
    */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
+  /** Whether any message waits, also for a later time. */
+  hasMessages(): Promise<boolean>;
   noteMessage(outcome: MessageOutcome): Promise<void>;
   /** Newest first, at most 50; of one channel if `channelId` is given. */
   messagesOf(accountId: number, channelId?: number): Promise<StoredMessage[]>;

@@ -27,6 +27,7 @@ import type { LetterStore, SubscriptionStore } from './subscriptions.ts';
 import type { UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
 import type { WebhookStore } from './webhooks.ts';
+import type { WriteCounter } from './write-counter.ts';
 
 /** Small durable facts of the program, by name. */
 export interface FactStore {
@@ -66,6 +67,7 @@ export interface Registry
     PageStore,
     ContentStore,
     LeaseStore,
-    FactStore {
+    FactStore,
+    WriteCounter {
   close(): Promise<void>;
 }

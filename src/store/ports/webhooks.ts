@@ -84,6 +84,8 @@ export interface WebhookStore {
    * attempt asks for were put off by a clock that was ahead, and are due, too.
    */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
+  /** Whether any delivery waits, also for a later time. */
+  hasDeliveries(): Promise<boolean>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**
    * Deletes settled deliveries from before `before`, epoch milliseconds, and all but the newest 10,000 deliveries of

@@ -4,9 +4,7 @@ import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
 import { watchSilence } from '../../thread/silence-watch.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
-import { registryFile } from '../database/registry-file.ts';
-import { watchWrites } from '../sqlite/watch-writes.ts';
-import { createRegistryClient, type RegistryClient } from './registry-client.ts';
+import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from './registry-client.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
 /** Options for opening a registry. */
@@ -28,7 +26,7 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
  */
 export async function openRegistry(options: RegistryOptions): Promise<RegistryClient> {
   const { log, clock, onEnd } = options;
-  const thread = superviseThread<Methods & { readonly open: () => Promise<string[]> }>({
+  const thread = superviseThread<Methods & { readonly open: () => Promise<OpenedMethods> }>({
     name: 'the registry thread',
     entry: ENTRY,
     workerData: threadData(options),
@@ -39,20 +37,17 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
       onEnd?.(reason);
     },
   });
-  let methods: readonly string[];
+  let opened: OpenedMethods;
   try {
-    methods = await thread.call('open', []);
+    opened = await thread.call('open', []);
   } catch (error) {
     await thread.stop();
     throw error;
   }
-  const { dataDir, postgresUrl = null } = options;
-  const file = registryFile(dataDir);
   return createRegistryClient({
-    ...{ methods, call: thread.call, clock, log, end: thread.stop },
+    ...{ ...opened, call: thread.call, clock, log, end: thread.stop },
     // Threads live in the time of the system, also in tests.
     watchSilence: (onChange) => watchSilence({ ping: thread.ping, clock: systemClock, onChange }),
-    watchWrites: postgresUrl === null ? (onWrite, onFault) => watchWrites(file, onWrite, onFault) : null,
   });
 }
 
@@ -63,15 +58,30 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
 export async function openRegistryInProcess(
   options: Omit<RegistryOptions, 'onEnd'>,
 ): Promise<RegistryClient> {
-  const methods = await openMethods(threadData(options));
+  const { methods, described } = await openDescribed(threadData(options));
   const named: Record<string, (...args: never[]) => unknown> = methods;
   return createRegistryClient({
-    methods: Object.keys(methods),
+    ...described,
     call: async (method, args) => named[method]?.(...args),
     clock: options.clock,
     log: options.log,
     end: async () => {},
   });
+}
+
+/** What a client must know of the methods that a thread has opened. */
+export type OpenedMethods = Pick<RegistryClientOptions, 'methods' | 'writes' | 'isShared'>;
+
+/** Opens the database in this thread, and describes what the thread then serves. */
+export async function openDescribed(
+  data: RegistryThreadData,
+): Promise<{ readonly methods: RegistryMethods; readonly described: OpenedMethods }> {
+  const methods = await openMethods(data);
+  const { WRITING_METHODS: writes } = await import('./registry-methods.ts');
+  return {
+    methods,
+    described: { methods: Object.keys(methods), writes, isShared: data.postgresUrl != null },
+  };
 }
 
 /** Opens the database of a registry in this thread. The driver of each database is loaded only if it is used. */

@@ -37,16 +37,20 @@ export async function openPostgresMethods(
   makeDirectory(dataDir);
   const kysely = await openPostgresDatabase(url);
   const self = randomUUID();
-  /** Counters of commits that may concern this process; the second one counts only those of other processes. */
-  let commitsSeen = 0;
+  /** Commits of other processes that may concern this one, as far as they were noticed. */
   let foreignCommits = 0;
+  let changed = Promise.withResolvers<void>();
+  const noteForeign = (): void => {
+    foreignCommits += 1;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
   const link = new PostgresLink({
     url,
     address: target,
     clock: systemClock,
     onNotice(notice) {
-      commitsSeen += 1;
-      if (notice !== self) foreignCommits += 1;
+      if (notice !== self) noteForeign();
     },
     onLostCommits,
   });
@@ -57,8 +61,6 @@ export async function openPostgresMethods(
     kysely,
     connection: link.writer,
     onCommitted(position) {
-      // The notice of an own commit arrives after its answer, and what was answered is visible to the next read.
-      commitsSeen += 1;
       link.noteCommit(position);
     },
     notice: self,
@@ -95,27 +97,20 @@ export async function openPostgresMethods(
     takeLease: (request) => explained(() => takeLease(unordered, request)),
     writable: writer.store,
   });
-  /** The end of the feed of changes at the last read, and the number of commits until then. */
-  let feedEnd = { seq: -1, commitsSeen: -1 };
   return {
     ...methods,
 
     /** Each commit of an entry notifies the other processes, and the server commits such transactions one after the other. */
     putInInbox: joinCalls((entries) => explained(() => putAllInInbox(unordered, entries)), JOINED_ENTRIES),
-    /** Returns a different number if another connection has committed since the last call. */
-    commitVersion: async () => foreignCommits,
+    /** Resolves with another number than `seen` as soon as another connection has committed, or may have unnoticed. */
+    async commitAfter(seen: number) {
+      while (foreignCommits === seen) await changed.promise;
+      return foreignCommits;
+    },
     /** Who asks for the lease writes as soon as it has it; opening a connection takes several round trips. */
     readLease() {
       link.writer.open().catch(() => {});
       return methods.readLease();
-    },
-    /** The feed is polled many times a second. Without a commit there is nothing new in it. */
-    async changesAfter(seq) {
-      const seen = commitsSeen;
-      if (link.isListening && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
-      const changes = await methods.changesAfter(seq);
-      if (changes.length === 0) feedEnd = { seq, commitsSeen: seen };
-      return changes;
     },
     /**
      * No other process can take the lease through an unavailable server. If one took it on another server, the fence
@@ -141,6 +136,7 @@ export async function openPostgresMethods(
 
     /** Commits waiting writes and closes the connections. */
     async close() {
+      noteForeign();
       lease.stopKeeping();
       await commits.idle();
       lease.close();

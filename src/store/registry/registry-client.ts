@@ -12,7 +12,7 @@ import type { RegistryMethods } from './registry-thread.ts';
 import { unpackStates } from './states/packed-states.ts';
 import { outcomesOf, toRoutineRows } from './states/routine-rows.ts';
 import { createStorageWatch } from './storage-watch.ts';
-import { type ChangeFeed, type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
+import { type ChangeWatch, followCommits, startChangeWatch } from './watch-changes.ts';
 
 /** The port, with additional methods of this adapter. */
 export interface RegistryClient extends Registry, SecretMethods {
@@ -35,8 +35,10 @@ export interface RegistryClientOptions {
   readonly methods: readonly string[];
   /** Calls a method of the thread. */
   readonly call: Call;
-  /** Notices writes of other processes to the registry's file; absent or null: it is polled. */
-  readonly watchWrites?: ChangeFeed['watchWrites'];
+  /** Names of the methods after which there may be work for what watches the registry. */
+  readonly writes: ReadonlySet<string>;
+  /** Whether processes on other machines write too, of which not all commits are noticed. */
+  readonly isShared: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Calls `listener` when the thread begins to hang, and when it answers again; returns the end of it. Absent: there is no thread. */
@@ -63,11 +65,16 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
 
 /** Creates the client. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { methods, watchWrites = null, clock, log, end } = options;
+  const { methods, writes, isShared, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
   const listeners = createListeners<[]>();
   const pokeWatches = async () => {
     await Promise.all([...watches].map((watch) => watch.poke()));
+  };
+  let written = 0;
+  const noteWrite = () => {
+    written += 1;
+    for (const watch of watches) watch.pokeSoon();
   };
 
   const remote = createRemote<RegistryMethods>(methods, async (method, args) => {
@@ -75,7 +82,10 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       const value = await options.call(method, args);
       // What was answered is visible to the next read (decisions, Services).
       const [, made = ''] = method === 'callIdempotent' ? args : [];
-      if (CHANGES_SERVICES.has(method) || CHANGES_SERVICES.has(made)) await pokeWatches();
+      if (CHANGES_SERVICES.has(method) || CHANGES_SERVICES.has(made)) {
+        written += 1;
+        await pokeWatches();
+      } else if (writes.has(method)) noteWrite();
       return value;
     } catch (error) {
       if (method !== 'tryWriting') health.note(error);
@@ -85,15 +95,19 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const health = createStorageWatch({ tryWriting: remote.tryWriting, clock, log });
   const unwatchSilence = options.watchSilence?.(health.noteSilence);
 
-  let stopWatching: (() => void) | null = null;
+  let stopFollowing: (() => void) | null = null;
   /** A commit of another process may have changed services. The feed of changes is read before listeners are called. */
-  const onCommit = () => {
-    void pokeWatches();
-    listeners.notify();
+  const follow = () => {
+    if (closing !== null) return;
+    stopFollowing ??= followCommits(remote.commitAfter, clock, (isNews) => {
+      written += 1;
+      void pokeWatches();
+      if (isNews) listeners.notify();
+    });
   };
   let closing: Promise<void> | null = null;
   const close = async () => {
-    stopWatching?.();
+    stopFollowing?.();
     unwatchSilence?.();
     health.stop();
     listeners.clear();
@@ -115,18 +129,17 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     servicesBetween,
     loadServices: () => loadInPages({ lastServiceId: remote.lastServiceId, servicesBetween }),
     watchOtherProcesses(listener) {
-      const remove = listeners.add(listener);
-      stopWatching ??= watchCommits(remote.commitVersion, clock, onCommit);
-      return () => {
-        remove();
-        if (listeners.size > 0) return;
-        stopWatching?.();
-        stopWatching = null;
-      };
+      follow();
+      return listeners.add(listener);
+    },
+    writes() {
+      follow();
+      return isShared ? ++written : written;
     },
     watchChanges(seq, listener) {
       const { changesAfter } = remote;
-      const watch = startChangeWatch({ changesAfter, watchWrites, clock, log }, seq, listener);
+      follow();
+      const watch = startChangeWatch({ changesAfter, clock, log }, seq, listener);
       watches.add(watch);
       return () => {
         watch.stop();

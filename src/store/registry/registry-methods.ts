@@ -59,6 +59,7 @@ type OtherMethods =
   | 'servicesBetween'
   | 'watchChanges'
   | 'watchOtherProcesses'
+  | 'writes'
   | 'readLease'
   | 'takeLease'
   | 'renewLease'
@@ -162,6 +163,14 @@ const CALLS: Calls<ServedByCalls> = {
   getFact: read(async (registry, name) => await registry.secrets.readFact(registry, name)),
   setFact: write(async (registry, name, value) => await registry.secrets.writeFact(registry, name, value)),
 };
+
+/** The methods after which there may be work for others. Routine updates, which are most writes, only repeat a status. */
+export const WRITING_METHODS: ReadonlySet<string> = new Set([
+  'callIdempotent',
+  ...Object.entries(CALLS)
+    .filter(([name, { kind }]) => kind === 'write' && name !== 'commitRows')
+    .map(([name]) => name),
+]);
 
 /** Several calls of a method that writes, made by the same statements. */
 interface JointCalls {

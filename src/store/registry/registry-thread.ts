@@ -8,6 +8,7 @@ import { createSqliteStore } from '../database/sqlite-store.ts';
 import { createHeldLease } from '../lease/held-lease.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
 import { createSecrets } from '../secrets/secret-box.ts';
+import { createForeignCommits } from './foreign-commits.ts';
 import { createRegistryMethods, type RegistryParts } from './registry-methods.ts';
 
 /** Maximum duration of the work in one transaction, milliseconds (architecture, The stores). */
@@ -69,6 +70,12 @@ export async function openRegistryMethods({
     guard: () => lease.guard(store),
   });
 
+  const foreign = createForeignCommits({
+    file: opened.file,
+    version: () => Number(opened.database.prepare('PRAGMA data_version').get()?.data_version),
+    clock: systemClock,
+  });
+
   /** Reopens a file that could not be shared when it was opened, since its disk may accept writes by now. */
   const share = async (): Promise<void> => {
     if (opened.access === 'shared') return;
@@ -89,7 +96,9 @@ export async function openRegistryMethods({
   const write: RegistryParts['write'] = (work, joint) =>
     explained(async () => {
       await share();
-      return await commits.write(() => work(store), joint);
+      const value = await commits.write(() => work(store), joint);
+      foreign.noteOwn();
+      return value;
     });
 
   const methods = createRegistryMethods({
@@ -105,9 +114,8 @@ export async function openRegistryMethods({
   return {
     ...methods,
 
-    /** Returns a different number if another connection has committed since the last call. */
-    commitVersion: () =>
-      explained(async () => Number(opened.database.prepare('PRAGMA data_version').get()?.data_version)),
+    /** Resolves with another number than `seen` as soon as another connection has committed. */
+    commitAfter: (seen: number) => explained(() => foreign.after(seen)),
     sealSecrets: async () => {
       const sealed = await methods.sealSecrets();
       if (sealed > 0) await read(async () => rewriteFile(opened));
@@ -122,6 +130,7 @@ export async function openRegistryMethods({
     /** Commits waiting writes and closes the file; SQLite then checkpoints the write-ahead log. */
     close: async () => {
       busyTimeoutMs = LAST_BUSY_TIMEOUT_MS;
+      foreign.stop();
       lease.stopKeeping();
       await commits.idle();
       // The responses to the last commits are sent first.

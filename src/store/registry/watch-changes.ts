@@ -1,17 +1,13 @@
-/** Follows commits of other processes by reading the feed of changes and the number of commits. */
+/** Follows commits of other processes, and the feed of changes. */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/services.ts';
-import type { WriteWatch } from '../sqlite/watch-writes.ts';
 
-/**
- * Interval of polling, and the delay after a write that was noticed, milliseconds. It is about the time in which the process
- * of a command ends, so that its changes are visible by then.
- */
-const POLL_MS = 50;
-/** Interval of polling while writes are noticed, milliseconds: some file systems do not tell all of them. */
-const WATCHED_POLL_MS = 1_000;
+/** Delay before the feed is read after a write of this process that may have changed services, milliseconds. */
+const SOON_MS = 50;
+/** Delay before a read that failed is repeated, milliseconds. */
+const RETRY_MS = 1_000;
 /** A read with fewer changes has reached the end of the feed. */
 const CHANGES_PER_READ = 1_000;
 
@@ -19,33 +15,32 @@ const CHANGES_PER_READ = 1_000;
 export interface ChangeFeed {
   /** Changes after `seq`, in order; an empty list: none yet. */
   readonly changesAfter: (seq: number) => Promise<readonly ServiceChange[]>;
-  /**
-   * Calls `onWrite` after each write of any process, and `onFault` once if it no longer does. Absent or null: writes cannot be
-   * noticed.
-   */
-  readonly watchWrites?: ((onWrite: () => void, onFault: () => void) => WriteWatch | null) | null;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
 }
 
 /** A running watch. */
 export interface ChangeWatch {
-  /** Polls at once, because this process has just written a change. Resolves when what was committed before is delivered. */
+  /** Reads at once, because a change was just written. Resolves when what was committed before is delivered. */
   poke(): Promise<void>;
-  /** Stops the watch. No change is delivered afterwards, even if a poll is in flight. */
+  /** Reads in a moment, because this process has written something. */
+  pokeSoon(): void;
+  /** Stops the watch. No change is delivered afterwards, even if a read is in flight. */
   stop(): void;
 }
 
 /** Calls `listener` with each change after `seq`, in order. A listener that throws is logged, and continues with the next change. */
 export function startChangeWatch(
-  { changesAfter, watchWrites = null, clock, log }: ChangeFeed,
+  { changesAfter, clock, log }: ChangeFeed,
   seq: number,
   listener: (change: ServiceChange) => void,
 ): ChangeWatch {
   let position = seq;
-  let failing = false;
+  let isFailing = false;
+  let isStopped = false;
   /** Callers that wait for a read which begins after their call. */
   let waiting: (() => void)[] = [];
+  let cancelSoon: Cancel | null = null;
 
   const deliver = (change: ServiceChange) => {
     position = change.seq;
@@ -56,7 +51,7 @@ export function startChangeWatch(
     }
   };
 
-  const read = async (isStopped: () => boolean) => {
+  const reading = createCoalescingLoop(async () => {
     // Others may commit without end, so that a caller does not wait until nothing is new.
     let served: (() => void)[] = [];
     const release = () => {
@@ -67,99 +62,75 @@ export function startChangeWatch(
       let changes: readonly ServiceChange[];
       do {
         if (served.length === 0) [served, waiting] = [waiting, served];
-        changes = isStopped() ? [] : await changesAfter(position);
-        for (const change of changes) if (!isStopped()) deliver(change);
+        changes = isStopped ? [] : await changesAfter(position);
+        for (const change of changes) if (!isStopped) deliver(change);
         if (changes.length < CHANGES_PER_READ) release();
       } while (changes.length > 0);
-      failing = false;
+      isFailing = false;
     } catch (error) {
-      if (!failing && !isStopped()) log.error({ error }, 'the change feed cannot be read');
-      failing = true;
+      if (!isFailing && !isStopped) log.error({ error }, 'the change feed cannot be read');
+      isFailing = true;
+      readIn(RETRY_MS);
     } finally {
       release();
     }
-  };
-  const polling = startPolling(clock, POLL_MS, read, watchWrites);
+  });
+  function readIn(ms: number): void {
+    if (isStopped) return;
+    cancelSoon ??= clock.after(ms, () => {
+      cancelSoon = null;
+      void reading.run();
+    });
+  }
+
+  void reading.run();
   return {
     poke() {
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.push(resolve);
-      polling.poke();
+      void reading.run();
       return promise;
     },
+    pokeSoon: () => readIn(SOON_MS),
     stop() {
-      polling.stop();
+      isStopped = true;
+      cancelSoon?.();
       for (const resolve of waiting) resolve();
       waiting = [];
     },
   };
 }
 
-/** Interval of polling the number of commits, milliseconds: half of the delay that the port allows. */
-const COMMITS_POLL_MS = 25;
-
 /**
- * Calls `onCommit` each time that `version` resolves with a different number, which means that another process has
- * committed. Returns a function that stops the watch. A failed poll is repeated.
+ * Calls `onCommit` after commits of other connections. `commitAfter` resolves with another number than it was called with once there
+ * was one; what it first resolves with is no news. Returns a function that ends it. A call that fails is repeated.
  */
-export function watchCommits(
-  version: () => Promise<number>,
-  clock: Pick<Clock, 'after' | 'every'>,
-  onCommit: () => void,
+export function followCommits(
+  commitAfter: (seen: number) => Promise<number>,
+  clock: Pick<Clock, 'after'>,
+  onCommit: (isNews: boolean) => void,
 ): () => void {
-  let known: number | null = null;
-  return startPolling(clock, COMMITS_POLL_MS, async (isStopped) => {
+  let isStopped = false;
+  let cancelRetry: Cancel = () => {};
+  const follow = async (first: number): Promise<void> => {
+    let seen = first;
     try {
-      const now = await version();
-      const isNew = known !== null && now !== known;
-      known = now;
-      if (isNew && !isStopped()) onCommit();
+      while (!isStopped) {
+        const now = await commitAfter(seen);
+        if (isStopped) return;
+        onCommit(seen !== NONE_SEEN);
+        seen = now;
+      }
     } catch {
       // The reads that follow a commit report the fault.
+      if (!isStopped) cancelRetry = clock.after(RETRY_MS, () => void follow(seen));
     }
-  }).stop;
+  };
+  void follow(NONE_SEEN);
+  return () => {
+    isStopped = true;
+    cancelRetry();
+  };
 }
 
-/**
- * Runs `poll` at once, and again after each interval unless it still runs. Where writes are noticed, it runs within an interval
- * after each, and seldom otherwise.
- */
-function startPolling(
-  clock: Pick<Clock, 'after' | 'every'>,
-  intervalMs: number,
-  poll: (isStopped: () => boolean) => Promise<void>,
-  watchWrites: ChangeFeed['watchWrites'] = null,
-) {
-  let stopped = false;
-  const polling = createCoalescingLoop(() => poll(() => stopped));
-  const poke = () => void polling.run();
-  const pollEvery = (ms: number) =>
-    clock.every(ms, () => {
-      if (!polling.isRunning) poke();
-    });
-  /** Writes that follow each other are read together. */
-  let cancelSoon: Cancel | null = null;
-  const pokeSoon = () => {
-    if (stopped) return;
-    cancelSoon ??= clock.after(intervalMs, () => {
-      cancelSoon = null;
-      poke();
-    });
-  };
-  const watch =
-    watchWrites?.(pokeSoon, () => {
-      cancel();
-      if (!stopped) cancel = pollEvery(intervalMs);
-    }) ?? null;
-  let cancel = pollEvery(watch === null ? intervalMs : WATCHED_POLL_MS);
-  poke();
-  return {
-    poke,
-    stop() {
-      stopped = true;
-      cancel();
-      cancelSoon?.();
-      watch?.stop();
-    },
-  };
-}
+const NONE_SEEN = -1;

@@ -10,10 +10,10 @@ import { explainSqliteError } from '../../../src/store/database/registry-error.t
 import { registryFile } from '../../../src/store/database/registry-file.ts';
 import type { Queries } from '../../../src/store/database/registry-store.ts';
 import { createSqliteStore } from '../../../src/store/database/sqlite-store.ts';
+import { createForeignCommits, watchWrites } from '../../../src/store/registry/foreign-commits.ts';
 import { listIncidents } from '../../../src/store/registry/incidents/incident-rows.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
 import { startChangeWatch } from '../../../src/store/registry/watch-changes.ts';
-import { watchWrites } from '../../../src/store/sqlite/watch-writes.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { entry, NOON } from '../registry-fixtures.ts';
 
@@ -256,53 +256,84 @@ t.test('it asks again after the feed of changes was out of reach, and complains 
   await clock.advance(1_000);
   t.same(errors, ['the change feed cannot be read']);
   reachable = true;
-  await clock.advance(50);
-  t.same(heard, [1], 'by the time that a command which wrote it has ended');
+  await clock.advance(1_000);
+  t.same(heard, [1]);
   watch.stop();
   reachable = false;
   await clock.advance(1_000);
   t.same(errors.length, 1);
 });
 
-t.test('it reads changes after a write that was noticed, and seldom without one', async (t) => {
+t.test('it reads the feed after writes, those of a moment together, and not without one', async (t) => {
   const clock = createFakeClock();
   let reads = 0;
+  const changesAfter = async () => {
+    reads++;
+    return [];
+  };
+  const watch = startChangeWatch({ changesAfter, clock, log: silentLog }, 0, () => {});
+  await clock.advance(10_000);
+  t.equal(reads, 1, 'once, at the start');
+  for (let writes = 0; writes < 5; writes++) watch.pokeSoon();
+  await clock.advance(50);
+  t.equal(reads, 2);
+  watch.stop();
+  watch.pokeSoon();
+  await clock.advance(10_000);
+  t.equal(reads, 2);
+});
+
+t.test('it looks for commits of other connections after each write, and seldom without one', async (t) => {
+  const clock = createFakeClock();
+  let version = 1;
+  let looks = 0;
   let write = () => t.fail('nothing is watched');
   let fault = () => t.fail('nothing is watched');
   let isWatched = true;
-  const feed = {
-    changesAfter: async () => {
-      reads++;
-      return [];
+  const commits = createForeignCommits({
+    ...{ file: 'one.sqlite', clock },
+    version() {
+      looks++;
+      return version;
     },
-    watchWrites(onWrite: () => void, onFault: () => void) {
+    watchFile(_, onWrite, onFault) {
       write = () => onWrite() as never;
       fault = () => onFault() as never;
       return {
-        stop() {
+        close() {
           isWatched = false;
         },
       };
     },
-    ...{ clock, log: silentLog },
-  };
-  const readsIn = async (ms: number) => {
-    const before = reads;
+  });
+  const looksIn = async (ms: number) => {
+    const before = looks;
     await clock.advance(ms);
-    return reads - before;
+    return looks - before;
   };
-  const watch = startChangeWatch(feed, 0, () => {});
-  await clock.advance(0);
-  t.equal(await readsIn(10_000), 10, 'once a second');
-  for (let writes = 0; writes < 5; writes++) write();
-  t.equal(await readsIn(50), 1, 'by the time that a command which wrote has ended');
-  t.equal(await readsIn(500), 0);
-  fault();
-  t.equal(await readsIn(500), 10, 'as without a watch');
-  watch.stop();
-  t.equal(isWatched, false);
+  t.equal(await looksIn(10_000), 0, 'nobody waits');
+  const seen = await commits.after(0);
+  t.equal(seen, 1);
+  let heard: number | null = null;
+  void commits.after(seen).then((next) => {
+    heard = next;
+  });
+  t.equal(await looksIn(10_000), 10, 'once a second');
+  commits.noteOwn();
   write();
-  t.equal(await readsIn(10_000), 0);
+  t.equal(await looksIn(100), 0, 'an own commit');
+  for (let writes = 0; writes < 5; writes++) write();
+  version = 2;
+  t.equal(await looksIn(50), 1, 'by the time that a command which wrote has ended');
+  t.equal(heard, 2);
+  fault();
+  t.equal(await looksIn(1_000), 40, 'as without a watch');
+  const last = commits.after(2);
+  commits.stop();
+  t.equal(isWatched, false);
+  t.equal(await last, 2);
+  write();
+  t.equal(await looksIn(10_000), 0);
 });
 
 t.test('it notices writes of other connections to the file', async (t) => {
@@ -312,7 +343,7 @@ t.test('it notices writes of other connections to the file', async (t) => {
   writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE words (word TEXT)');
   const wrote = Promise.withResolvers<void>();
   const watch = watchWrites(file, wrote.resolve, () => t.fail('the watch has ended'));
-  t.teardown(() => watch?.stop());
+  t.teardown(() => watch?.close());
   // The system may need a moment to begin.
   const again = setInterval(() => writer.exec("INSERT INTO words VALUES ('one')"), 20);
   await wrote.promise;

@@ -57,6 +57,32 @@ t.test('it reports changes made here and by others, and ends with the words of i
   await there.close();
 });
 
+t.test('it counts its own writes but for routine ones, and those of others', async (t) => {
+  const dataDir = t.testdir();
+  const [here, there] = await Promise.all([open(dataDir), open(dataDir)]);
+  await here.putCatalogue([entry('a')]);
+  await here.commitUpdates([firstTurn(1, 'up', NOON)]);
+  const [state] = await here.loadServices();
+  // The first look at the commits of others counts once.
+  const first = here.writes();
+  await until(() => here.writes() > first);
+  const before = here.writes();
+  const current = { ...(state?.current ?? unknownStatus(1)), observedAt: NOON + 1_000 };
+  await here.commitUpdates([
+    {
+      ...{ serviceId: 1, expectedSeq: 1, current, recordedAt: NOON },
+      ...{ transition: null, incident: null, memory: null },
+    },
+  ]);
+  await here.getFact('word');
+  t.equal(here.writes(), before);
+  await here.setFact('word', 'here');
+  t.equal(here.writes(), before + 1);
+  await there.setFact('word', 'there');
+  await until(() => here.writes() > before + 1);
+  await Promise.all([here.close(), there.close()]);
+});
+
 t.test('it says through the thread why a file cannot be opened', async (t) => {
   const dataDir = t.testdir();
   mkdirSync(registryFile(dataDir));

@@ -89,6 +89,7 @@ const OLDEST_WAITING = statement<{ readonly turn: number; readonly dropped: numb
 const COUNT_WAITING = statement<{ readonly n: number }>(
   'SELECT count(*) AS n FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL',
 );
+const ANY_WAITING = statement('SELECT 1 FROM alert_messages WHERE due_at IS NOT NULL LIMIT 1');
 const DROP = statement(
   `UPDATE alert_messages SET due_at = NULL, problem = ?
    WHERE channel_id = ? AND due_at IS NOT NULL AND turn > ? AND turn < ?`,
@@ -160,6 +161,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     });
     return (await Promise.all(messages)).flat();
   }),
+  hasMessages: read(async ({ queries }) => (await queries.first(ANY_WAITING())) !== undefined),
   noteMessage: write(async (store, outcome) => {
     const { kysely, queries } = store;
     const { id, wasDueAt, triedAt, at, deliveredAt, problem, dueAt, reference } = outcome;

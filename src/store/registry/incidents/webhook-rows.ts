@@ -153,6 +153,7 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
       return { ...toDelivery(row), ...trust, url: webhook.url, secret: box.open(webhook.secret) };
     });
   }),
+  hasDeliveries: read(async ({ queries }) => (await queries.first(ANY_WAITING())) !== undefined),
   noteDelivery: write(async ({ kysely, queries }, outcome) => {
     const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
     const row = await queries.first(
@@ -288,6 +289,7 @@ const FIND_WEBHOOKS = statement<EventService & { readonly id: number }>(
   `SELECT webhooks.id AS id, slug, name, domain FROM services
    JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
 );
+const ANY_WAITING = statement('SELECT 1 FROM deliveries WHERE due_at IS NOT NULL LIMIT 1');
 const ADD_DELIVERY = statement(
   'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
 );
