@@ -9,7 +9,7 @@ import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
-import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
+import { MAX_RETURNED_MS } from '../../domain/result.ts';
 import { problemOf } from '../../error.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
 import { readStartPermit } from '../start-permit.ts';
@@ -17,6 +17,7 @@ import { unpackTargets } from '../target-packing.ts';
 import { createCheckSchedule } from './check-schedule.ts';
 import { accountKey, type Lane } from './fair-queue.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
+import { createOutgoingResults } from './outgoing-results.ts';
 import { firstDue, shiftOf, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
@@ -34,8 +35,6 @@ import { MAX_EMPTY_TICKS, startTicker } from './ticker.ts';
 const TICK_MS = 10;
 /** Ticks of the schedule in one of the host. Due times are rounded up to them, 2.5 ms. */
 const SCHEDULE_TICKS = 4;
-const BATCH_MS = 100;
-const BATCH_RESULTS = 256;
 const REPORT_MS = 1_000;
 /** Minimum time between two messages of the same kind about doubts or delays, milliseconds. */
 const DOUBT_PAUSE_MS = 100;
@@ -69,7 +68,7 @@ class ProbeHost {
   /** Resolves when the host has stopped; rejects with the first own fault. */
   readonly finished: Promise<void>;
   readonly #end = Promise.withResolvers<void>();
-  #outgoing: CheckResult[] = [];
+  readonly #outgoing: ReturnType<typeof createOutgoingResults>;
   #checksDone = 0;
   #postponed = 0;
   /** No attempt is started any more. */
@@ -80,8 +79,6 @@ class ProbeHost {
   #phaseShiftMs = 0;
   #lastDoubtAt = Number.NEGATIVE_INFINITY;
   #lastDelayAt = Number.NEGATIVE_INFINITY;
-  /** Sends the results of the last moment; null: there are none. */
-  #cancelFlush: (() => void) | null = null;
   readonly #actors: ReturnType<typeof createActorGroup<ProbeState, ProbeMessage, ProbeEffect>>;
   /** Checks that became due between two ticks. */
   #cameBetween = 0;
@@ -98,6 +95,10 @@ class ProbeHost {
     this.#port = port;
     this.#settings = settings;
     this.#loopTicks = new Int32Array(task.loopTicks);
+    this.#outgoing = createOutgoingResults(clock, (results) => {
+      const packed = packResults(results);
+      this.#post({ type: 'results', epoch, packed }, [packed.numbers.buffer]);
+    });
     this.#slots = createSlots(settings.concurrency, task.inFlight);
     this.#schedule = createCheckSchedule(clock, TICK_MS / SCHEDULE_TICKS, settings.concurrency);
     this.#loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
@@ -125,15 +126,6 @@ class ProbeHost {
   readonly #lateness = () => this.#loopDelay.present(this.#clock.monotonic());
 
   readonly #totalDelay = () => this.#loopDelay.total(this.#clock.monotonic());
-
-  readonly #flush = () => {
-    this.#cancelFlush?.();
-    this.#cancelFlush = null;
-    if (this.#outgoing.length === 0) return;
-    const packed = packResults(this.#outgoing);
-    this.#outgoing = [];
-    this.#post({ type: 'results', epoch: this.#epoch, packed }, [packed.numbers.buffer]);
-  };
 
   readonly #reportDelay = () => {
     const now = this.#clock.monotonic();
@@ -208,9 +200,7 @@ class ProbeHost {
         return this.#schedule.hasten(serviceId, effect.at);
       case 'report':
         this.#checksDone++;
-        if (this.#outgoing.push(effect.result) >= BATCH_RESULTS) this.#flush();
-        else this.#cancelFlush ??= this.#clock.after(BATCH_MS, this.#flush);
-        return;
+        return this.#outgoing.add(effect.result);
       case 'doubt': {
         const now = this.#clock.monotonic();
         if (now - this.#lastDoubtAt < DOUBT_PAUSE_MS) return;
@@ -242,8 +232,10 @@ class ProbeHost {
       this.#slots.free(slot);
       if (lane !== null) this.#schedule.release(lane);
       this.#send(serviceId, message);
-      if (!this.#stopping) this.#pump();
-      else if (!this.#aborting.signal.aborted) this.#finishIfIdle();
+      if (!this.#stopping) {
+        this.#pump();
+        this.#ticker.rest();
+      } else if (!this.#aborting.signal.aborted) this.#finishIfIdle();
     };
     this.#runAttempt(target, options).then(
       (made) => {
@@ -352,7 +344,7 @@ class ProbeHost {
     this.#ticker.stop();
     this.#cancelBetween?.();
     this.#cancelReports();
-    this.#flush();
+    this.#outgoing.flush();
     if (error === null) this.#post({ type: 'stopped', epoch: this.#epoch });
     else this.#aborting.abort(error);
     this.#port.close();
@@ -365,6 +357,7 @@ class ProbeHost {
   }
 
   #report() {
+    this.#outgoing.flush();
     // Not process.memoryUsage(), which opens a file and throws while there are too many.
     const { used_heap_size: heapUsed, external_memory: external } = getHeapStatistics();
     const now = this.#clock.monotonic();

@@ -1,8 +1,8 @@
 /** The ticks of a host: regular while there is something to do, and few while there is nothing. */
 import type { Cancel, Clock } from '../../clock.ts';
 
-/** Maximum number of ticks that are left out at a time: the watchdog of the thread looks every 50 ticks, and sees a tick in each of its periods. */
-export const MAX_EMPTY_TICKS = 25;
+/** Maximum number of ticks that are left out at a time: the watchdog of the thread looks every 50 ticks. */
+export const MAX_EMPTY_TICKS = 49;
 
 /** Options of a ticker. */
 export interface TickerOptions {
@@ -21,8 +21,10 @@ export function startTicker({ clock, tickMs, onTick, emptyAhead, onPlan }: Ticke
   let cancelTicks: Cancel | null = null;
   let cancelWait: Cancel | null = null;
   let stopped = false;
+  let tickedMs = clock.monotonic();
 
   const tick = (leftOut: number) => {
+    tickedMs = clock.monotonic();
     onTick(leftOut);
     if (!stopped) plan();
   };
@@ -35,8 +37,9 @@ export function startTicker({ clock, tickMs, onTick, emptyAhead, onPlan }: Ticke
     }
     cancelTicks?.();
     cancelTicks = null;
-    const waitMs = (empty + 1) * tickMs;
-    onPlan(clock.monotonic() + waitMs);
+    const dueMs = tickedMs + (empty + 1) * tickMs;
+    const waitMs = Math.max(0, dueMs - clock.monotonic());
+    onPlan(dueMs);
     cancelWait = clock.after(waitMs, () => {
       cancelWait = null;
       tick(empty);
@@ -52,6 +55,10 @@ export function startTicker({ clock, tickMs, onTick, emptyAhead, onPlan }: Ticke
       cancelWait = null;
       onPlan(clock.monotonic() + tickMs);
       cancelTicks = clock.every(tickMs, everyTick);
+    },
+    /** Leaves out the ticks from now on in which there is nothing to do, because something has ended. */
+    rest(): void {
+      if (!stopped && cancelTicks !== null && emptyAhead() > 0) plan();
     },
     stop(): void {
       stopped = true;
