@@ -2,7 +2,7 @@
  * The deadlines of heartbeat-monitored services (decisions, Heartbeats). They follow the monotonic clock. They are
  * suspended while heartbeats cannot be received, and then start again with a full period.
  */
-import type { Clock } from '../clock.ts';
+import type { Cancel, Clock } from '../clock.ts';
 import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
@@ -58,6 +58,9 @@ export class HeartbeatDeadlines {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #silenceMs: number;
+  /** Null: heartbeats cannot be received, so that none is due. */
+  #onPoll: (() => void) | null = null;
+  #cancelPolls: Cancel | null = null;
   readonly #running = new Map<number, Running>();
   /** Services by the tick in which they are examined: that of their deadline or an earlier one. */
   readonly #ticks = new Map<number, number[]>();
@@ -81,12 +84,20 @@ export class HeartbeatDeadlines {
 
   /**
    * Starts all deadlines with a full period, because heartbeats can be received from now on. Before this call, none
-   * is due.
+   * is due. `onPoll` is called every {@link DEADLINE_POLL_MS} while there is any deadline.
    */
-  start(): void {
+  start(onPoll: () => void = () => {}): void {
+    this.#onPoll = onPoll;
     [this.#lastAt, this.#lastMs] = [this.#clock.now(), this.#clock.monotonic()];
     this.#nextTick = Math.floor(this.#lastMs / DEADLINE_POLL_MS);
     this.#restartAll(this.#lastAt, this.#lastMs);
+    if (this.#running.size > 0) this.#startPolls();
+  }
+
+  /** Ends the polls. */
+  stop(): void {
+    this.#onPoll = null;
+    this.#cancelPolls?.();
   }
 
   /**
@@ -186,6 +197,7 @@ export class HeartbeatDeadlines {
   #run({ id: serviceId, check }: Service, arrivedAt: number, missed: number): void {
     const lengthMs = silenceOf(check, this.#silenceMs, arrivedAt);
     const at = arrivedAt + lengthMs;
+    if (this.#running.size === 0) this.#begin();
     // The period starts at the arrival of the heartbeat, not at its commit.
     const dueMs = this.#clock.monotonic() + Math.min(lengthMs, at - this.#clock.now());
     this.#running.set(serviceId, { check, at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
@@ -193,6 +205,25 @@ export class HeartbeatDeadlines {
     // number.
     if ((this.#tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
       this.#schedule(serviceId, dueMs - NEAR_MS);
+  }
+
+  /** Polls begin again: the time without any is no suspension. */
+  #begin(): void {
+    [this.#lastAt, this.#lastMs] = [this.#clock.now(), this.#clock.monotonic()];
+    this.#nextTick = Math.floor(this.#lastMs / DEADLINE_POLL_MS);
+    this.#ticks.clear();
+    this.#tickOf.clear();
+    this.#restarts = false;
+    this.#startPolls();
+  }
+
+  #startPolls(): void {
+    if (this.#onPoll === null || this.#cancelPolls !== null) return;
+    this.#cancelPolls = this.#clock.every(DEADLINE_POLL_MS, () => {
+      if (this.#running.size > 0) return this.#onPoll?.();
+      this.#cancelPolls?.();
+      this.#cancelPolls = null;
+    });
   }
 
   #restartAll(now: number, nowMs: number): void {

@@ -28,7 +28,7 @@ import type { StorageHealth } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ProberState } from './connection-watch.ts';
 import { type Connectivity, createConnectivity } from './connectivity.ts';
-import { DEADLINE_POLL_MS, type DueDeadline, HeartbeatDeadlines } from './heartbeat-deadlines.ts';
+import { type DueDeadline, HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { type AwaitedRevisions, createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
@@ -114,7 +114,6 @@ export class ResultRecord {
   readonly #proberListeners = createListeners<[state: ProberState]>();
   #wasOnline = true;
   #isStopped = false;
-  #stopPolling = (): void => {};
   readonly #unwatchStorage;
   /** Takes results in the order of their arrival. Never throws because of a store. */
   readonly takeResults: ResultIntake['take'];
@@ -254,9 +253,7 @@ export class ResultRecord {
 
   /** Starts the deadlines, because heartbeats can be received from now on. */
   startListening(): void {
-    this.#deadlines.start();
-    this.#stopPolling();
-    this.#stopPolling = this.#clock.every(DEADLINE_POLL_MS, () => this.#pollDeadlines());
+    this.#deadlines.start(() => this.#pollDeadlines());
   }
 
   /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service; null: not all are known yet. */
@@ -291,7 +288,7 @@ export class ResultRecord {
       this.#loader?.stop();
       this.#results.stop();
       this.#connectivity.stop();
-      this.#stopPolling();
+      this.#deadlines.stop();
       this.#unwatchStorage?.();
       for (const result of this.#connectivity.takeHeld()) this.#results.addSample(result, true);
       this.#endBatch();

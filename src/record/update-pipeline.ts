@@ -44,7 +44,7 @@ import {
   takeNewMemory,
 } from './tracked-services.ts';
 
-/** Routine updates are collected for this time; then the newest one of each service is committed. */
+/** Routine updates are collected until the next second of the clock; then the newest one of each service is committed, together with the lease. */
 const GATHER_MS = 1_000;
 const MAX_GROUP = 1_000;
 
@@ -128,7 +128,8 @@ export class UpdatePipeline {
     // The update in flight was evaluated before the change; its end comes here again.
     if (tracked.inFlight !== null || tracked.isRemoved) return;
     this.#gathering.add(tracked);
-    this.#cancelGathering ??= this.#clock.after(GATHER_MS, () => this.#endGathering());
+    const waitMs = GATHER_MS - (this.#clock.monotonic() % GATHER_MS);
+    this.#cancelGathering ??= this.#clock.after(Math.ceil(waitMs), () => this.#endGathering());
   }
 
   /** Publishes and commits the observations since the last call. */

@@ -55,10 +55,10 @@ t.test('it shows the lag of the event loop without the interval of the timer tha
   for (const name of names) t.equal(first.get(nameOf(name)), '0', `${name} before the first measurement`);
   let shortest: number;
   do {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     shortest = Number((await lag()).get(nameOf('min')));
     // The machine may be busy for a while.
-  } while (shortest >= 0.05);
+  } while (shortest === 0 || shortest >= 0.5);
 });
 
 t.test('it never lets a counter fall', async (t) => {

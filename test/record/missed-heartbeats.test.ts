@@ -371,3 +371,14 @@ t.test('it reports the silence of two thousand services within a second', async 
   t.equal(world.registry.transitions.filter(({ to }) => to === 'down').length, 2_000);
   t.ok(world.questions.length <= 3, 'one question for all of them');
 });
+
+t.test('the first deadline after hours without any passes at its time: nothing was suspended', async (t) => {
+  const world = await listening();
+  await world.clock.advance(5 * 3_600_000);
+  await beat(world);
+  const deadline = world.clock.now() + SILENCE;
+  await world.clock.advance(SILENCE - 1);
+  t.equal(statusOf(world), 'up');
+  await world.clock.advance(1_000);
+  t.match(world.published.get(1), { status: 'down', since: deadline });
+});

@@ -1,6 +1,6 @@
 /** Collects samples for a moment, so that they go to a store's thread in one message. */
 
-/** A batch is sent after this time, milliseconds. */
+/** Time between two batches, milliseconds. What comes later than this after a batch is sent at once. */
 const BATCH_MS = 50;
 /** A batch of this size is sent at once. */
 const MAX_BATCH = 5_000;
@@ -12,10 +12,12 @@ export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<vo
   let sent: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let appended = 0;
+  let sentMs = Number.NEGATIVE_INFINITY;
 
   const flush = async (): Promise<void> => {
     if (sent === null) return;
     clearTimeout(timer);
+    sentMs = performance.now();
     const [items, { resolve, reject }] = [batch, sent];
     batch = [];
     sent = null;
@@ -28,13 +30,14 @@ export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<vo
       if (items.length === 0) return Promise.resolve();
       appended += items.length;
       for (const item of items) batch.push(item);
+      const waitMs = sentMs + BATCH_MS - performance.now();
       if (sent === null) {
         sent = Promise.withResolvers();
         // This timer keeps the process alive until the accepted samples are written.
-        timer = setTimeout(() => void flush(), BATCH_MS);
+        if (waitMs > 0) timer = setTimeout(() => void flush(), waitMs);
       }
       const { promise } = sent;
-      if (batch.length >= MAX_BATCH) void flush();
+      if (waitMs <= 0 || batch.length >= MAX_BATCH) void flush();
       return promise;
     },
     /** Sends the batch now, so that a query that follows sees everything that was appended before. */

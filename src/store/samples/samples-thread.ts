@@ -1,6 +1,6 @@
 /** What the thread of the embedded sample store serves, and when it writes and compacts. */
 
-import { systemClock } from '../../clock.ts';
+import { type Cancel, systemClock } from '../../clock.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { Methods } from '../../thread/rpc.ts';
 import { SampleEngine } from './sample-engine.ts';
@@ -29,7 +29,7 @@ export type SamplesMethods = { readonly [Name in keyof SampleEngine]: SampleEngi
   };
 };
 
-/** A power cut loses at most the samples of this time. */
+/** Minimum time between two writes, milliseconds. A power cut loses at most the samples of this time. */
 const COMMIT_MS = 500;
 const COMPACT_MS = HOUR_MS;
 
@@ -38,33 +38,49 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
   const methods: Methods & Pick<SamplesMethods, 'open'> = {
     open() {
       const { dataDir, installation, follows } = data;
-      const { now, every } = systemClock;
+      const { now, every, after, monotonic } = systemClock;
       const database = openSamplesDatabase(dataDir, {
         ...(installation === undefined ? {} : { installation }),
         mayReplace: !follows,
         now,
       });
       const engine = new SampleEngine({ ...data, database, now });
-      const stops = follows
-        ? []
-        : [
-            every(
-              COMMIT_MS,
-              ignoreErrors(() => engine.flush()),
-            ),
-            every(
-              COMPACT_MS,
-              ignoreErrors(() => engine.compact()),
-            ),
-          ];
+      let committedMs = Number.NEGATIVE_INFINITY;
+      let cancelCommit: Cancel | null = null;
+      const commit = (): void => {
+        cancelCommit = null;
+        committedMs = monotonic();
+        try {
+          engine.flush();
+        } catch {
+          // The state shows it.
+          commitSoon();
+        }
+      };
+      const commitSoon = (): void => {
+        const waitMs = committedMs + COMMIT_MS - monotonic();
+        if (cancelCommit === null && waitMs > 0) cancelCommit = after(waitMs, commit);
+        else if (cancelCommit === null) commit();
+      };
+      const stopCompacting = follows
+        ? () => {}
+        : every(
+            COMPACT_MS,
+            ignoreErrors(() => engine.compact()),
+          );
       if (!follows) void ignoreErrors(() => engine.fillLevels())();
       const close = () => {
-        for (const stop of stops) stop();
+        cancelCommit?.();
+        stopCompacting();
         return engine.close();
       };
       Object.assign(methods, {
         regions: () => engine.regions(),
-        append: (...args) => engine.append(...args),
+        append(...args) {
+          engine.append(...args);
+          commitSoon();
+          return engine.state();
+        },
         flush: () => engine.flush(),
         state: () => engine.state(),
         query: (query) => engine.query(query),
