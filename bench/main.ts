@@ -19,6 +19,7 @@ const SECTIONS = [
   'check-cost',
   'truth',
   'scheduling',
+  'idle',
   'rate',
   'start',
   'apply',

@@ -1,7 +1,7 @@
 /**
- * What the whole program uses at the rates of real life, when few events share a wake-up: `node bench/rate.ts`. First with
- * 1,200 services every five minutes, then with 10,000 every 30 s, which are 333 checks a second, beside blackbox_exporter at
- * that rate. Origins are processes on the loopback interface that answer HEAD with 204. Takes about three minutes.
+ * What the whole program uses at a rate of real life, when few events share a wake-up: `node bench/rate.ts`. 10,000 services every 30 s are
+ * 333 checks a second, beside blackbox_exporter at that rate. Origins are processes on the loopback interface that answer HEAD with 204.
+ * Takes about two minutes.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { workerOf } from '../test/support/stall.ts';
 import { CA_FILE } from './check-ways.ts';
 import { startHelper } from './child.ts';
 import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
-import { memoryOf, readThreads, type ThreadUse, useBetween } from './process-threads.ts';
+import { readThreads, type ThreadUse, useBetween } from './process-threads.ts';
 import { absent, atMost, type BenchRow, floor, printRows, ratioAtMost } from './row.ts';
 
 const LISTENERS = 64;
@@ -22,8 +22,7 @@ const RATE = 333;
 const WARM_UP_MS = 10_000;
 const MEASURED_MS = 20_000;
 const TRACED_MS = 5_000;
-/** What the program may hold, bytes, and what it may use for a check. */
-const MAX_HELD_BYTES = 180e6;
+/** What the program may use for a check. */
 const MAX_CHECK_US = 400;
 const MAX_OF_BLACKBOX = 0.25;
 
@@ -36,22 +35,18 @@ interface Fleet {
 
 /** What a program has used in a time. */
 interface Used {
-  readonly seconds: number;
   readonly checks: number;
   readonly threads: readonly ThreadUse[];
 }
 
-/** Measures both fleets, and blackbox_exporter. */
+/** Measures the fleet, and blackbox_exporter. */
 export async function run(): Promise<readonly BenchRow[]> {
   if (process.platform !== 'linux') return printRows([absent('whole program', 'measured on Linux alone')]);
   const server = await startHelper<{ http: number[] }>('check-server.ts', [LISTENERS]);
   const urlOf = (n: number) => `http://127.0.0.1:${server.line.http[n % LISTENERS]}/`;
   try {
-    const small = { services: 1_200, intervalMs: 300_000, firstSpreadMs: 20_000 };
-    const large = { services: 10_000, intervalMs: 30_000, firstSpreadMs: 30_000 };
-    const quiet = await withProgram(small, urlOf, measureQuiet);
-    const busy = await withProgram(large, urlOf, (program) => measureBusy(program, urlOf));
-    return printRows([...quiet, ...busy]);
+    const fleet = { services: 10_000, intervalMs: 30_000, firstSpreadMs: 30_000 };
+    return printRows(await withProgram(fleet, urlOf, (program) => measureBusy(program, urlOf)));
   } finally {
     server.stop();
   }
@@ -82,24 +77,6 @@ async function withProgram<T>(
     await program.stop();
     installation.remove();
   }
-}
-
-async function measureQuiet(program: RunningProgram): Promise<readonly BenchRow[]> {
-  const { seconds, threads } = await use(program);
-  const name = 'whole program with 1,200 services every 5 min';
-  const perMinute = (sum(threads, 'cpuUs') / 1_000 / seconds) * 60;
-  const { rss, pss } = memoryOf(workerOf(program.process));
-  return [
-    floor(`${name}: CPU`, perMinute, 'ms a minute'),
-    floor(`${name}: wake-ups`, sum(threads, 'wakeUps') / seconds, 'a second'),
-    atMost(`${name}: held`, rss / 1e6, 'MB', MAX_HELD_BYTES / 1e6),
-    floor(`${name}: held, shared pages once`, pss / 1e6, 'MB'),
-    floor(
-      `${name}: held by its parent, shared pages once`,
-      (memoryOf(program.process.pid ?? 0).pss - pss) / 1e6,
-      'MB',
-    ),
-  ];
 }
 
 async function measureBusy(
@@ -135,11 +112,10 @@ async function measureBusy(
 
 async function use(program: RunningProgram): Promise<Used> {
   const pid = workerOf(program.process);
-  const [checks, before, sinceMs] = [await checksDone(program), readThreads(pid), performance.now()];
+  const [checks, before] = [await checksDone(program), readThreads(pid)];
   await pause(MEASURED_MS);
-  const seconds = (performance.now() - sinceMs) / 1_000;
   const threads = useBetween(before, readThreads(pid));
-  return { seconds, checks: (await checksDone(program)) - checks, threads };
+  return { checks: (await checksDone(program)) - checks, threads };
 }
 
 /** System calls a check, which tracing makes slower and does not change. Null: strace is not installed. */
