@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 
 /** How often the caller calls {@link HeartbeatDeadlines.poll}: a missed heartbeat is committed within a second. */
-export const DEADLINE_POLL_MS = 250;
+const DEADLINE_POLL_MS = 250;
 /**
  * After a poll this late, heartbeats that have arrived meanwhile are read first, for the length of a period: the next poll may follow
  * at once.

@@ -22,9 +22,6 @@ export interface ForeignCommitsOptions {
   readonly watchFile?: typeof watchWrites;
 }
 
-/** The watch of a connection. */
-export type ForeignCommits = ReturnType<typeof createForeignCommits>;
-
 /** Creates a watch, which begins with the first wait. */
 export function createForeignCommits({
   file,
