@@ -24,9 +24,9 @@ COPY src ./src
 COPY workers ./workers
 COPY assets ./assets
 COPY config ./config
-RUN mkdir -m 700 /data .compiled && chown node:node /data .compiled
+RUN mkdir -m 700 /data .compiled .bundle && chown node:node /data .compiled .bundle
 USER node
-RUN node src/cli/compile-all.ts && node bin/upbeat.mjs --version
+RUN node src/cli/make-bundle.ts && node bin/upbeat.mjs start --check-config
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

@@ -1,26 +1,20 @@
 /**
- * The program: builds every part and joins them, in the order in which data flows. Run by `upbeat start` as a child of
- * the parent process in `cli/keep-alive.mjs`. `node src/main.ts --config FILE` runs it without that parent.
+ * The program: builds every part and joins them, in the order in which data flows. `cli/program.ts` is its process.
  */
-import { parseArgs } from 'node:util';
-import { endByError } from './cli/command.ts';
-import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
+import { endByFault, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
-import { loadConfig } from './config/load-config.ts';
 import { type Config, findWarnings } from './config/resolve-config.ts';
-import { type CountedLog, createLog } from './log.ts';
+import type { CountedLog } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
 import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { joinSite } from './main/join-site.ts';
 import { openSharedStores } from './main/open-stores.ts';
-import { operatorChannels } from './main/operator-channels.ts';
 import { createReload } from './main/reload.ts';
 import { RoleChanges } from './main/start-role.ts';
 import { applyTrustedNames } from './main/trusted-accounts.ts';
 import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
-import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
 import { boundHeapGrowth, collectStart } from './thread/v8-options.ts';
 import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
@@ -140,28 +134,3 @@ export async function startProgram(
 
 /** A process without the role `judge` makes no deliveries. */
 const NO_DELIVERIES = () => async () => {};
-
-/** Ends the process with status 2 and all problems of the configuration, if it has any. */
-function readOrEnd<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    return endByError(error);
-  }
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { config: { type: 'string' } } });
-  const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
-  const config = readOrEnd(read);
-  readOrEnd(() => operatorChannels(config, CHANNEL_KINDS_TABLE));
-  const log = createLog(config.log);
-  try {
-    const program = startProgram(config, read, log);
-    joinProcess(program, log);
-    await program;
-    process.send?.('ready');
-  } catch (error) {
-    endByFailedStart(log, error);
-  }
-}

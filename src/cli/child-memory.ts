@@ -1,9 +1,6 @@
 /**
- * Chooses options of the program's process that reduce its memory: fewer arenas, sources compiled once, small heaps.
+ * Chooses options of the program's process that reduce its memory: fewer arenas, compiled sources at hand, small heaps.
  */
-import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { SMALL_HEAPS, USUAL_HEAPS } from '../thread/v8-options.ts';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
@@ -47,47 +44,4 @@ export function planMemory(
     execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : isSmall ? SMALL_HEAPS : USUAL_HEAPS)],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
-}
-
-const ROOT = join(import.meta.dirname, '../..');
-/** The list of installed packages, as npm keeps it. */
-const PACKAGE_LIST = 'node_modules/.package-lock.json';
-
-/**
- * The entry, with its arguments, that compiles all sources once before the program starts. Otherwise each thread would
- * load the TypeScript compiler. Null: there is no cache, it is up to date, or it is not writable. `env` and `execArgv`
- * must be those of the program's process, because V8 cannot use code that was compiled under other options.
- */
-export function planCompilation(
-  env: Readonly<Record<string, string | undefined>>,
-  execArgv: readonly string[],
-): readonly string[] | null {
-  const { NODE_COMPILE_CACHE: folder, NODE_OPTIONS: options = '' } = env;
-  if (folder === undefined || folder === '') return null;
-  const hash = createHash('sha256').update(JSON.stringify([process.version, ROOT, options, execArgv]));
-  for (const file of listSources()) {
-    const found = statSync(join(ROOT, file), { throwIfNoEntry: false });
-    // Layers of container images store times in whole seconds.
-    hash.update(JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]));
-  }
-  const mark = join(folder, `upbeat-${hash.digest('hex').slice(0, 32)}`);
-  return existsSync(mark) || !canWrite(folder) ? null : [join(ROOT, 'workers/compile.ts'), mark];
-}
-
-/** All files that are compiled, and the list of packages, relative to the root. */
-function listSources(): string[] {
-  const files = ['src', 'workers'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  );
-  return [...files.filter((file) => file.endsWith('.ts')).sort(), PACKAGE_LIST];
-}
-
-function canWrite(folder: string): boolean {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,18 +5,27 @@
  * `upbeat start` becomes this process; see `start.ts`.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { isRunByNpx, watchShell } from './shell-watch.mjs';
 
 /** Exit status of the program after a fault that a restart may fix: EX_SOFTWARE of sysexits. */
 export const EXIT_FAULT = 70;
+/** Exit status of a program that was started with small heaps and has a fleet for large ones: EX_TEMPFAIL of sysexits. */
+export const EXIT_LARGE_FLEET = 75;
 
 /**
- * What to keep alive. `execArgv`: Node's own options for its process. `prepare`: an entry with its arguments that runs
- * once before the first start; null: none. How it ends does not matter.
+ * Node's own options for a process, and variables of its environment.
+ * @typedef {{ readonly execArgv: readonly string[], readonly env: Readonly<Record<string, string>> }} MemoryPlan
+ */
+
+/**
+ * What to keep alive. `entries`: the first that exists is run. `plans`: for a small fleet and, unless there is little
+ * memory, for a large one. `prepare`: an entry with its arguments that runs once before the first start; null: none. How
+ * it ends does not matter.
  * @typedef {{
- *   readonly entry: string,
+ *   readonly entries: readonly string[],
  *   readonly args: readonly string[],
- *   readonly execArgv: readonly string[],
+ *   readonly plans: readonly MemoryPlan[],
  *   readonly prepare: readonly string[] | null,
  * }} KeepAliveOrder
  */
@@ -69,10 +78,11 @@ export function nextStep(end, wasReady, livedMs, failures, stopping) {
  * @param {KeepAliveOrder} order
  * @returns {Promise<number>}
  */
-export function keepAlive({ entry, args, execArgv, prepare }) {
+export function keepAlive({ entries, args, plans: [first, large], prepare }) {
   return new Promise((resolve) => {
     let failures = 0;
     let stopping = false;
+    let plan = first;
     /** @type {(signal: NodeJS.Signals) => void} */
     let forward = () => {};
     /** @type {readonly NodeJS.Signals[]} */
@@ -86,15 +96,23 @@ export function keepAlive({ entry, args, execArgv, prepare }) {
     const start = () => {
       const bornAt = performance.now();
       let ready = false;
+      const entry = entries.find((file) => existsSync(file)) ?? '';
       // The channel tells the child when the parent has gone, however it went.
-      const child = spawn(process.execPath, [...execArgv, entry, ...args], {
+      const mayGrow = plan === first && large !== undefined;
+      const heaps = mayGrow ? ['--small-heaps'] : [];
+      const child = spawn(process.execPath, [...(plan?.execArgv ?? []), entry, ...args, ...heaps], {
         stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+        env: { ...process.env, ...plan?.env },
       });
       child.on('message', (message) => {
         if (message === 'ready') ready = true;
       });
       forward = (signal) => void child.kill(signal);
       child.once('exit', (code, signal) => {
+        if (code === EXIT_LARGE_FLEET && mayGrow && !stopping) {
+          plan = large;
+          return start();
+        }
         const step = nextStep({ code, signal }, ready, performance.now() - bornAt, failures, stopping);
         if (step.kind === 'exit') return resolve(step.code);
         failures = step.failures;
@@ -110,7 +128,7 @@ export function keepAlive({ entry, args, execArgv, prepare }) {
       });
     };
     if (prepare === null) return start();
-    const preparing = spawn(process.execPath, [...execArgv, ...prepare], {
+    const preparing = spawn(process.execPath, [...prepare], {
       stdio: 'ignore',
       timeout: PREPARE_TIMEOUT_MS,
       killSignal: 'SIGKILL',

@@ -4,39 +4,37 @@ import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/resolve-config.ts';
-import { isSmallFleet, planCompilation, planMemory, SMALL_BYTES } from './child-memory.ts';
+import { planMemory, SMALL_BYTES } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
 import { openCompileCache } from './compile-cache.mjs';
-import { estimateServices } from './fleet-size.ts';
 import { printNote, printText } from './output.ts';
+import { planBundle } from './program-bundle.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
- * Becomes the parent of the program (`keep-alive.mjs`), under the same process id, which frees what it has loaded. It reads
- * the configuration first, whose mistakes are reported at once, and plans the memory of the program by it.
+ * Becomes the parent of the program (`keep-alive.mjs`), under the same process id, which frees what it has loaded. The
+ * program reads the configuration.
  */
 export async function start({
   config,
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
   if (checkConfig) return await check(config);
-  const isSmall = await needsSmallHeaps(await readConfig(config));
-  const { execArgv, env } = planMemory(process.env, isSmall, openCompileCache(tmpdir()));
-  const whole = { ...process.env, ...env };
-  const prepare = planCompilation(whole, execArgv);
-  // Node.js writes the cache when a process ends, but this process is replaced by another program.
-  flushCompileCache();
+  const cache = openCompileCache(tmpdir());
+  const small = planMemory(process.env, true, cache);
+  const bundle = planBundle();
   const order = {
-    entry: pathOf('../main.ts'),
+    entries: [bundle.entry, pathOf('./program.ts')],
     args: ['--config', config],
-    execArgv,
-    prepare,
+    plans: availableBytes() < SMALL_BYTES ? [small] : [small, planMemory(process.env, false, cache)],
+    prepare: bundle.prepare,
   };
   const command = [process.execPath, pathOf('keep-alive.mjs'), JSON.stringify(order)];
-  process.execve?.(process.execPath, command, whole);
+  // Node.js writes the cache when a process ends, but this process is replaced by another program.
+  flushCompileCache();
+  process.execve?.(process.execPath, command, process.env);
   // Windows has no such call, so this process stays as the parent.
-  Object.assign(process.env, env);
   const { keepAlive } = await import('./keep-alive.mjs');
   process.exit(await keepAlive(order));
 }
@@ -63,12 +61,6 @@ async function check(file: string): Promise<void> {
 async function readConfig(file: string): Promise<Config> {
   const { loadConfig } = await import('../config/load-config.ts');
   return loadConfig({ file, env: process.env });
-}
-
-/** Whether there is little memory, or a fleet that needs little. */
-async function needsSmallHeaps(config: Config): Promise<boolean> {
-  if (availableBytes() < SMALL_BYTES) return true;
-  return isSmallFleet(await estimateServices(config), config.checks.intervalMs);
 }
 
 /**

@@ -71,7 +71,7 @@ export function startThread<M extends Methods>(
   limits: ResourceLimits = {},
 ): ThreadClient<M> {
   // The system shows the name, for example in `top -H`.
-  const name = basename(entry.pathname, '.ts');
+  const name = basename(entry.pathname).split('.', 1)[0];
   const worker = new Worker(entry, { name, workerData, resourceLimits: limits });
   const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let nextId = 1;

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { planCompilation, planMemory } from '../../src/cli/child-memory.ts';
+import { planMemory } from '../../src/cli/child-memory.ts';
 import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 t.test('it keeps heaps small where they are wanted so, and what the operator has set', (t) => {
@@ -60,31 +59,5 @@ t.test('it keeps compiled sources where no other user can put any', (t) => {
   mkdirSync(join(elsewhere, 'parent'));
   symlinkSync(join(elsewhere, 'target'), join(elsewhere, 'parent', folder.split('/').at(-1) ?? ''));
   t.equal(openCompileCache(join(elsewhere, 'parent')), null, 'a link');
-  t.end();
-});
-
-t.test('it compiles all sources once for the same program under the same options', (t) => {
-  const env = { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(t.testdir(), 'cache') };
-  t.equal(planCompilation({ ...env, NODE_COMPILE_CACHE: undefined }, []), null, 'nowhere to keep them');
-  const [entry = '', mark = ''] = planCompilation(env, []) ?? [];
-  const { status, stderr } = spawnSync(process.execPath, [entry, mark], { env, encoding: 'utf8' });
-  t.equal(status, 0, stderr);
-  t.equal(planCompilation(env, []), null, 'they are there');
-  t.not(planCompilation(env, ['--max-semi-space-size=1']), null, 'V8 does not take what other options made');
-  t.equal(existsSync(mark), true);
-
-  // What the compiler of TypeScript is loaded for shows in the list of Node's modules.
-  const loads = `await import('./src/main.ts'); await import('./workers/registry.ts');
-    process.stdout.write(String(process.moduleLoadList.some((name) => /amaro/.test(name))));`;
-  for (const [folder, loaded] of [
-    [env.NODE_COMPILE_CACHE, 'false'],
-    ['', 'true'],
-  ] as const) {
-    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', loads], {
-      env: { ...env, NODE_COMPILE_CACHE: folder },
-      encoding: 'utf8',
-    });
-    t.equal(run.stdout, loaded, run.stderr);
-  }
   t.end();
 });

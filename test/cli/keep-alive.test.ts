@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import t from 'tap';
-import { EXIT_FAULT, nextStep } from '../../src/cli/keep-alive.mjs';
+import { EXIT_FAULT, EXIT_LARGE_FLEET, nextStep } from '../../src/cli/keep-alive.mjs';
 
 t.test('it ends with its child, or starts it again', async (t) => {
   for (const [what, end, ready, livedMs, failures, stopping, expected] of [
@@ -90,4 +92,38 @@ t.test('it ends with its child, or starts it again', async (t) => {
   ] as const) {
     t.same(nextStep(end, ready, livedMs, failures, stopping), expected, what);
   }
+});
+
+t.test('a large fleet is started again with its own heaps, unless there is little memory', (t) => {
+  const folder = t.testdir({
+    'program.mjs': `import { writeSync } from 'node:fs';
+      const isSmall = process.argv.includes('--small-heaps');
+      writeSync(1, JSON.stringify([process.execArgv, process.env.HEAPS, process.argv.slice(2)]) + '\\n');
+      process.exit(isSmall ? ${EXIT_LARGE_FLEET} : 3);`,
+  });
+  const small = { execArgv: ['--max-semi-space-size=1'], env: { HEAPS: 'small' } };
+  const large = { execArgv: ['--max-semi-space-size=16'], env: { HEAPS: 'large' } };
+  const run = (plans: readonly object[]) => {
+    const entries = [join(folder, 'none.mjs'), join(folder, 'program.mjs')];
+    const order = { entries, args: ['--config', 'x'], plans, prepare: null };
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      ['src/cli/keep-alive.mjs', JSON.stringify(order)],
+      { encoding: 'utf8' },
+    );
+    return [
+      status,
+      ...stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ];
+  };
+  t.same(run([small, large]), [
+    3,
+    [small.execArgv, 'small', ['--config', 'x', '--small-heaps']],
+    [large.execArgv, 'large', ['--config', 'x']],
+  ]);
+  t.same(run([small]), [3, [small.execArgv, 'small', ['--config', 'x']]]);
+  t.end();
 });

@@ -72,7 +72,7 @@ t.test('it loads for each command and each thread what that needs, and no more',
     [['src/cli/main.ts', []]],
   );
 
-  const program = spawn(process.execPath, [...LOGGED, 'src/main.ts', '--config', config], {
+  const program = spawn(process.execPath, [...LOGGED, 'src/cli/program.ts', '--config', config], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: environment('program'),

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { planBundle } from '../../src/cli/program-bundle.ts';
+
+const THREADS = ['catalogue', 'feeds', 'heatmap', 'probe', 'registry', 'render', 'samples'];
+
+t.test('it joins the sources once, with every thread and every place that a source names', (t) => {
+  const folder = join(t.testdir(), 'bundles');
+  const { entry, prepare } = planBundle(folder);
+  t.notOk(existsSync(entry), 'not yet');
+  for (let age = 1; age <= 4; age++) {
+    mkdirSync(join(folder, `old-${age}`), { recursive: true });
+    utimesSync(join(folder, `old-${age}`), 1_000_000 - age, 1_000_000 - age);
+  }
+  const { status, stderr } = spawnSync(process.execPath, prepare ?? [], { encoding: 'utf8' });
+  t.equal(status, 0, stderr);
+  t.equal(stderr, '');
+  t.same(planBundle(folder), { entry, prepare: null }, 'it is there');
+  const [bundle = ''] = readdirSync(folder).filter((name) => !name.startsWith('old-'));
+  t.same(
+    readdirSync(folder).sort(),
+    [bundle, 'old-1', 'old-2'].sort(),
+    'earlier ones but the last two are gone',
+  );
+
+  const threads = readdirSync(join(folder, bundle, 'workers'));
+  for (const name of THREADS) t.ok(threads.includes(`${name}.mjs`), name);
+  const files = readdirSync(join(folder, bundle), { recursive: true, encoding: 'utf8' });
+  const texts = files
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => readFileSync(join(folder, bundle, file), 'utf8'));
+  const all = texts.join('\n');
+  for (const name of THREADS.filter((name) => name !== 'heatmap'))
+    t.ok(all.includes(`/workers/${name}.mjs`), `the thread ${name} is started from the bundle`);
+  t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
+  t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
+  t.end();
+});
