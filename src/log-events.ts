@@ -113,6 +113,8 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   shards_not_renewed: 'shards cannot be renewed; checks stop until they are',
   shards_not_handed_out: 'the shards cannot be handed out',
   shard_services_not_loaded: 'services of shards cannot be loaded',
+  failure_contradicted:
+    'this node does not reach a service that a neighbour reaches; the result of the neighbour counts',
   results_wait: 'the judge is behind: results wait at this node',
   redis_full: 'Redis is full: results wait at this node',
   results_dropped: 'results cannot be sent to the judge; the oldest are dropped',

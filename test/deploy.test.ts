@@ -119,7 +119,15 @@ t.test('it alerts on metrics that there are', async (t) => {
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     cluster: {
       shards: () => new Map(),
-      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0, delayMs: 0 }),
+      results: () => ({
+        backlog: 0,
+        takeovers: 0,
+        dropped: 0,
+        refused: 0,
+        contradicted: 0,
+        unreadable: 0,
+        delayMs: 0,
+      }),
       votes: () => new Map(),
     },
     redis: null,

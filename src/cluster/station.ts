@@ -18,9 +18,6 @@ export interface StationOptions extends Omit<ConnectivityOptions, 'onChange'> {
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
 }
 
-/** The station. */
-export type Station = ReturnType<typeof createStation>;
-
 /** Creates the station. The node counts as online until a watch finds it offline. */
 export function createStation(options: StationOptions) {
   const { clock, region, firstSpreadMs, onRuled, onRecheck } = options;

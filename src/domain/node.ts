@@ -79,6 +79,23 @@ export function holdersOf(nodes: readonly NodeState[], region: string): readonly
   return [able, reaching, probing].find(({ length }) => length > 0) ?? [];
 }
 
+/** The names of the other nodes of a node's region that can make a check in its place now. */
+export function neighboursOf(
+  nodes: readonly NodeState[],
+  { name, region }: Pick<NodeState, 'name' | 'region'>,
+): string[] {
+  return nodes.flatMap((one) =>
+    one.name !== name &&
+    one.region === region &&
+    one.roles.includes('probe') &&
+    one.online &&
+    one.reachesRegistry &&
+    (one.checksProblem ?? null) === null
+      ? [one.name]
+      : [],
+  );
+}
+
 /** How many of `nodes` each region has, by name. */
 export function countNodesByRegion(nodes: readonly NodeState[]): Readonly<Record<string, number>> {
   const regions = Map.groupBy(nodes, ({ region }) => region);

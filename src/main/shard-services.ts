@@ -4,7 +4,6 @@
  */
 
 import type { Cancel, Clock } from '../clock.ts';
-import type { Station } from '../cluster/station.ts';
 import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
 import { NO_MEMORY } from '../domain/result.ts';
 import { shardOf } from '../domain/shard.ts';
@@ -19,7 +18,8 @@ export interface ShardServicesOptions {
   /** Region of this node. */
   readonly region: string;
   readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
-  readonly station: Pick<Station, 'forget'>;
+  /** Called with a service that this node no longer checks. */
+  readonly forget: (serviceId: number) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -32,6 +32,8 @@ export interface ShardServices {
   lose(shards: readonly number[]): void;
   /** Applies a change of the list of services. */
   applyChange(change: ServiceChange): void;
+  /** Whether the service is of a shard of the node, loaded or not. */
+  holds(serviceId: number): boolean;
   /** Whether the node checks the service. */
   has(serviceId: number): boolean;
   stop(): void;
@@ -46,7 +48,7 @@ const RETRY_MS = 1_000;
 
 /** Starts without shards. */
 export function createShardServices(options: ShardServicesOptions): ShardServices {
-  const { registry, region, fleet, station, clock, log } = options;
+  const { registry, region, fleet, clock, log } = options;
   /** The services of each shard that the node holds. */
   const held = new Map<number, Set<number>>();
   /** Shards whose services have not been loaded yet. */
@@ -119,7 +121,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
 
   function forget(services: Set<number>, serviceId: number): void {
     services.delete(serviceId);
-    station.forget(serviceId);
+    options.forget(serviceId);
   }
 
   return {
@@ -142,6 +144,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
       }
     },
     applyChange,
+    holds: (serviceId) => held.has(shardOf(serviceId)),
     has: (serviceId) => held.get(shardOf(serviceId))?.has(serviceId) ?? false,
     stop() {
       stopped = true;

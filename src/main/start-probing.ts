@@ -2,12 +2,14 @@
  * The probing part of a cluster node. It holds shards of its region, checks their services, applies the offline rule to
  * its own connection, and sends the results to the judge.
  */
+import { connectChannels } from '../cluster/channels.ts';
+import { createNeighbours } from '../cluster/neighbours/neighbours.ts';
 import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
-import { receiveRecheckRequests } from '../cluster/recheck-requests.ts';
+import { readRecheckRequest, recheckChannel } from '../cluster/recheck-requests.ts';
 import { ResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, ShardHolder } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
-import { holdersOf, regionsOf } from '../domain/node.ts';
+import { holdersOf, neighboursOf, regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { createStartPermit } from '../engine/start-permit.ts';
@@ -23,7 +25,10 @@ export interface Probing {
   prober(): ProberState;
   /** Why the shards of this node cannot be renewed, so that it makes no checks, one line; null: they are renewed. */
   shardProblem(): string | null;
-  results(): ResultSenderStats;
+  results(): ResultSenderStats & {
+    /** Failures that a neighbour has contradicted. */
+    readonly contradicted: number;
+  };
   /**
    * Ends the checks in flight, sends their results, and releases the shards, so that other nodes have them within a few
    * seconds.
@@ -44,19 +49,32 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   const redis = { address, clock, log };
 
   const sender = new ResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
+  const { confirmation, looks, handlers } = createNeighbours({
+    ...{ name, region, prefix: address.prefix, usual: config.checks, clock, log },
+    neighbours: () => neighboursOf(node.nodes(), node),
+    targetsOf: (serviceIds) => registry.targetsOf(serviceIds, region),
+    isOwn: (serviceId) => services.holds(serviceId),
+    fleet: {
+      apply: (change) => fleet.apply(change),
+      checkOnce: (targets) => fleet.checkOnce(targets),
+      targetOf: (serviceId) => fleet.targetOf(serviceId),
+    },
+    publish: (channel, text) => messages.publish(channel, text),
+    onResults: (results) => sender.send(results),
+  });
   const station = createStation({
     ...{ clock, log, region, firstSpreadMs },
     slowOverMs: (serviceId) => fleet.targetOf(serviceId)?.check.slowOverMs ?? config.checks.slowOverMs,
     controlTargets: controlTargets.length,
     queryControlTargets: createControlQuery(config),
     fleetSize: () => fleet.report().services,
-    onRuled: (results) => sender.send(results),
+    onRuled: (results) => confirmation.take(results),
     onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
   });
   const permit = createStartPermit();
   const fleet = createConfiguredFleet(parts, {
     startPermit: permit.shared,
-    onResults: station.takeResults,
+    onResults: (results) => station.takeResults(looks.takeResults(results)),
     onDoubt: station.noteDoubt,
     onDelay: station.noteDelay,
   });
@@ -78,7 +96,13 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
 
   await fleet.start([]);
   const lastChange = await registry.lastChange();
-  const services = createShardServices({ registry, region, fleet, station, clock, log });
+  const services = createShardServices({
+    ...{ registry, region, fleet, clock, log },
+    forget(serviceId) {
+      station.forget(serviceId);
+      confirmation.forget(serviceId);
+    },
+  });
   const unwatchChanges = registry.watchChanges(lastChange, services.applyChange);
   const holder = new ShardHolder({
     ...redis,
@@ -89,27 +113,29 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     onGain(gained: readonly HeldShard[]) {
       for (const { shard, fence } of gained) sender.claim(shard, fence);
       services.gain(gained.map(({ shard }) => shard));
+      looks.endOwn();
     },
     onLoss: (lost) => services.lose(lost.map(({ shard }) => shard)),
   });
-  const stopReceiving = receiveRecheckRequests({
-    ...redis,
-    region,
-    onRequest: (serviceIds) => fleet.recheck(serviceIds.filter(services.has), 0),
-  });
+  handlers.set(recheckChannel(address.prefix, region), (text) =>
+    fleet.recheck(readRecheckRequest(text).filter(services.has), 0),
+  );
+  const messages = connectChannels(redis, 'node-messages', handlers);
 
   return {
     fleet,
     prober: station.prober,
     shardProblem: () => holder.problem(),
-    results: () => sender.stats(),
+    results: () => ({ ...sender.stats(), contradicted: confirmation.contradicted }),
     async stop() {
-      stopReceiving();
+      looks.stop();
       stopShifting();
       unwatchChanges();
       services.stop();
       await Promise.all([node.withdraw(), fleet.stop(CHECKS_END_MS)]);
       station.stop();
+      confirmation.stop();
+      messages.stop();
       await sender.stop();
       await holder.stop();
     },

@@ -144,9 +144,9 @@ export class RoleChanges {
     const sent = this.#probing?.results();
     const read = this.#monitor?.judging()?.results();
     const { backlog = 0, takeovers = 0 } = read ?? sent ?? {};
-    const { dropped = 0, refused = 0 } = sent ?? {};
+    const { dropped = 0, refused = 0, contradicted = 0 } = sent ?? {};
     return {
-      ...{ backlog, takeovers, dropped, refused },
+      ...{ backlog, takeovers, dropped, refused, contradicted },
       unreadable: read?.refusedEntries ?? 0,
       delayMs: read?.delayMs ?? 0,
     };

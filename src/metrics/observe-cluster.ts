@@ -15,6 +15,8 @@ export interface ResultFigures {
   readonly dropped: number;
   /** Results of this node that were refused because another node had taken over their shard. */
   readonly refused: number;
+  /** Failures of this node that a neighbour has contradicted. */
+  readonly contradicted: number;
   /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
   readonly unreadable: number;
   /** How long the oldest results that this judge has read wait to be committed, milliseconds; 0: none wait. */
@@ -81,6 +83,11 @@ export function observeCluster(metrics: Metrics, figures: ClusterFigures, known:
     'upbeat_results_refused_total',
     'Results of this node that were refused, since another node had taken over.',
     () => figures.results().refused,
+  );
+  metrics.counter(
+    'upbeat_failures_contradicted_total',
+    'Failed checks of this node that another node of its region has contradicted.',
+    () => figures.results().contradicted,
   );
   metrics.counter(
     'upbeat_result_entries_unreadable_total',

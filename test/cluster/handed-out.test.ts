@@ -5,6 +5,7 @@
 import t from 'tap';
 import { type ClusterNode, createCluster } from '../support/cluster.ts';
 import { CONTROL_PATH, type CountedSite, startCountedSite } from '../support/counted-site.ts';
+import { listAt } from '../support/json.ts';
 import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS } from '../support/redis-server.ts';
 
@@ -25,7 +26,10 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   const site = await startCountedSite(t);
   const slugs = Array.from({ length: SERVICES }, (_, index) => `s${index + 1}`);
   const cluster = await createCluster(t, {
-    entries: slugs.map((slug) => ({ slug, check: { url: `${site.url}/${slug}`, method: 'GET' } })),
+    entries: [...slugs, 'apart'].map((slug) => ({
+      slug,
+      check: { url: `${site.url}/${slug}`, method: 'GET', confirmAfter: ['200ms'] },
+    })),
     settings: {
       checks: { interval: `${INTERVAL_MS}ms`, controlTargets: [site.url + CONTROL_PATH] },
     },
@@ -52,8 +56,8 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   };
-  const isShared = (a = 0, b = 0) => a + b === SERVICES && a > 0 && b > 0;
-  const isAll = (a = 0) => a === SERVICES;
+  const isShared = (a = 0, b = 0) => a + b === SERVICES + 1 && a > 0 && b > 0;
+  const isAll = (a = 0) => a === SERVICES + 1;
   await judge.until('/readyz', ({ nodes }: Ready) => nodes.eu === 3);
   await untilShares([one, two], isShared);
   for (const slug of slugs)
@@ -72,6 +76,16 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   }
   t.ok(furthest <= 1.5, `the checks of a service are ${furthest} off`);
 
+  // One node alone does not reach a service: the other one does, which counts. If both do not, the service is down.
+  const holder = site.requests.findLast(({ path }) => path === '/apart')?.node;
+  site.fail('/apart', [holder?.name ?? '']);
+  const contradicted = /^upbeat_failures_contradicted_total [2-9]/m;
+  await holder?.program.until('/metrics', (text: string) => contradicted.test(text));
+  t.match((await judge.get('/api/v1/status/apart')).body, { status: 'up', stale: false });
+  site.fail('/apart');
+  await judge.until('/api/v1/status/apart', ({ status }: Ready) => status === 'down');
+  site.recover('/apart');
+
   // Suspended: the other one takes over. The one that wakes starts nothing before it has claimed shards again.
   one.pause();
   t.comment('one node is suspended');
@@ -86,6 +100,7 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   // After a check out of phase, the next one comes within one and a half intervals.
   await new Promise((resolve) => setTimeout(resolve, 2 * INTERVAL_MS));
   for (const [path, times] of timesOf(site)) {
+    if (path === '/apart') continue;
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
     t.ok(Math.max(...gaps) < MAX_GAP_MS, `${path}: no gap of ${Math.round(Math.max(...gaps))} ms`);
     t.ok((times.at(-1) ?? 0) > end, `${path} is checked to the end`);
@@ -93,7 +108,8 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
     const doubled = gaps.filter((gap) => gap < INTERVAL_MS / 3).length;
     t.ok(doubled <= 3, `${path}: ${doubled} checks too many`);
   }
-  t.match((await judge.get('/api/v1/incidents')).body, { incidents: [] }, 'nothing was called down');
+  for (const path of ['/api/v1/incidents', '/api/v1/incidents/apart'])
+    t.equal(listAt((await judge.get(path)).body, 'incidents').length, 1, 'nothing else was called down');
   t.equal(await one.stop(), 0);
 });
 

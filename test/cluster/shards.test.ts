@@ -2,7 +2,12 @@
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { createRecheckSender, receiveRecheckRequests } from '../../src/cluster/recheck-requests.ts';
+import { connectChannels } from '../../src/cluster/channels.ts';
+import {
+  createRecheckSender,
+  readRecheckRequest,
+  recheckChannel,
+} from '../../src/cluster/recheck-requests.ts';
 import { type HeldShard, ShardHolder } from '../../src/cluster/shards/hold-shards.ts';
 import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
@@ -188,7 +193,12 @@ t.test('a node that alone is cut off from the registry hands its shards to other
 /** The requests that a node of the region `us` has received; `sendUntilReceived` sends some until it has received one. */
 function exchangeRequests(t: Test, common: ReturnType<typeof createWorldOver>['common']) {
   const received: (readonly number[])[] = [];
-  t.teardown(receiveRecheckRequests({ ...common, region: 'us', onRequest: (ids) => received.push(ids) }));
+  const take = (text: string) => {
+    const ids = readRecheckRequest(text);
+    if (ids.length > 0) received.push(ids);
+  };
+  const channel = recheckChannel(common.address.prefix, 'us');
+  t.teardown(connectChannels(common, 'node-messages', new Map([[channel, take]])).stop);
   const sender = createRecheckSender(common);
   t.teardown(sender.stop);
   const sendUntilReceived = async () => {
@@ -233,7 +243,7 @@ t.test(
       });
     });
     proxy.silent = true;
-    const parts = ['upbeat-recheck-receiver', 'upbeat-recheck-sender', 'upbeat-shards'];
+    const parts = ['upbeat-node-messages', 'upbeat-recheck-sender', 'upbeat-shards'];
     await until(() => parts.every((name) => names.has(name)));
     proxy.silent = false;
     one.forbid();
@@ -276,7 +286,7 @@ t.test('shards and requests follow a fail-over behind one address', NEEDS, async
   const connections = async ({ client }: typeof replica) =>
     new Set(String(await client.client('LIST')).match(/(?<=name=upbeat-)\S+/g));
   while ((await connections(primary)).size > 0) await sendUntilReceived();
-  t.same(await connections(replica), new Set(['shards', 'recheck-receiver', 'recheck-sender']));
+  t.same(await connections(replica), new Set(['shards', 'node-messages', 'recheck-sender']));
 });
 
 t.test('a node whose server stays read-only says so, and may not start checks', NEEDS, async (t) => {

@@ -255,7 +255,15 @@ async function everyMetric(): Promise<string> {
     alerts: () => null,
     cluster: {
       shards: () => new Map(),
-      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0, delayMs: 0 }),
+      results: () => ({
+        backlog: 0,
+        takeovers: 0,
+        dropped: 0,
+        refused: 0,
+        contradicted: 0,
+        unreadable: 0,
+        delayMs: 0,
+      }),
       votes: () => new Map(),
     },
   });

@@ -35,7 +35,7 @@ function createWorld() {
         for (const { serviceId, revision } of targets) checked.set(serviceId, revision);
       },
     },
-    station: { forget: (serviceId) => void forgotten.push(serviceId) },
+    forget: (serviceId) => void forgotten.push(serviceId),
     clock,
     log: createLog({ level: 'silent', format: 'json' }),
   });

@@ -122,7 +122,15 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
     metrics,
     {
       shards: () => new Map([['eu', { held: 60, waiting: 4 }]]),
-      results: () => ({ backlog: 5, takeovers: 6, dropped: 7, refused: 8, unreadable: 9, delayMs: 1_250 }),
+      results: () => ({
+        backlog: 5,
+        takeovers: 6,
+        dropped: 7,
+        refused: 8,
+        contradicted: 4,
+        unreadable: 9,
+        delayMs: 1_250,
+      }),
       votes: () => votes,
     },
     {
@@ -132,7 +140,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
   );
   const text = (await metrics.render()).split('\n');
   t.strictSame(
-    text.filter((line) => /^upbeat_(?:shards|region|services|results|takeovers)/.test(line)),
+    text.filter((line) => /^upbeat_(?:shards|region|services|results|takeovers|failures)/.test(line)),
     [
       'upbeat_shards{region="eu",state="held"} 60',
       'upbeat_shards{region="eu",state="waiting"} 4',
@@ -148,6 +156,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
       'upbeat_takeovers_total 6',
       'upbeat_results_dropped_total 7',
       'upbeat_results_refused_total 8',
+      'upbeat_failures_contradicted_total 4',
     ],
   );
 });

@@ -27,7 +27,15 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     node: { name: 'eu-1', region: 'eu' },
     cluster: {
       shards: () => new Map([['eu', { held: 60, waiting: 4 }]]),
-      results: () => ({ backlog: 5, takeovers: 6, dropped: 7, refused: 8, unreadable: 9, delayMs: 1_250 }),
+      results: () => ({
+        backlog: 5,
+        takeovers: 6,
+        dropped: 7,
+        refused: 8,
+        contradicted: 4,
+        unreadable: 9,
+        delayMs: 1_250,
+      }),
       votes: () => new Map([['eu', true]]),
     },
   });

@@ -113,6 +113,12 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     });
     t.equal(targets[1]?.lastCheckedAt, null);
     t.same(await registry.loadTargets([], 'eu'), []);
+    const ids = [SHARDS + 3, 1, SHARDS + 4, SHARDS + 5, SHARDS + 7, 9_999];
+    t.same(await registry.targetsOf(ids, 'eu'), [
+      targets[0],
+      targets.find(({ serviceId }) => serviceId === SHARDS + 3),
+    ]);
+    t.same(await registry.targetsOf([], 'eu'), []);
     const idsOf7From = async (region: string) =>
       (await registry.loadTargets([7], region)).map(({ serviceId }) => serviceId);
     t.same(await Promise.all(['eu', 'us'].map(idsOf7From)), [[7], [7, SHARDS + 7]], 'each region its own');

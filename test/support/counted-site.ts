@@ -23,8 +23,8 @@ export interface CountedSite {
   readonly requests: readonly CountedRequest[];
   /** Attributes requests to the nodes of a cluster. Earlier ones, and those of other programs, are not recorded. */
   attribute(cluster: Pick<Cluster, 'senderOf'>): void;
-  /** Answers a path with 503 from now on; with `regions`, to their nodes alone. Replaces what was told of the path before. */
-  fail(path: string, regions?: readonly string[]): void;
+  /** Answers a path with 503 from now on; with `from`, to these regions or nodes alone. Replaces what was told of the path before. */
+  fail(path: string, from?: readonly string[]): void;
   /** Answers a path with 200 from now on. */
   recover(path: string): void;
 }
@@ -50,8 +50,9 @@ export async function startCountedSite(
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     const node = cluster?.senderOf(request);
-    const regions = failing.get(path);
-    const failed = regions === null || (node !== undefined && (regions?.has(node.region) ?? false));
+    const from = failing.get(path);
+    const failed =
+      from === null || (node !== undefined && [node.region, node.name].some((one) => from?.has(one)));
     if (path !== CONTROL_PATH && node !== undefined)
       requests.push({ path, node, atMs: performance.now(), failed });
     const answer = () => void response.writeHead(failed ? 503 : 200).end();
@@ -67,8 +68,8 @@ export async function startCountedSite(
     attribute(next) {
       cluster = next;
     },
-    fail(path, regions) {
-      failing.set(path, regions === undefined ? null : new Set(regions));
+    fail(path, from) {
+      failing.set(path, from === undefined ? null : new Set(from));
     },
     recover(path) {
       failing.delete(path);

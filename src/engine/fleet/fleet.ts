@@ -214,6 +214,11 @@ export class Fleet {
     this.#addAll(targets.filter((target) => !isNew(target)).map(withoutMissed), TAKE_OVER_SPREAD_MS);
   }
 
+  /** Adds services that are checked at once. Those that the fleet has in a newer revision stay as they are. */
+  checkOnce(targets: readonly CheckTarget[]): void {
+    this.#addAll(targets, 0);
+  }
+
   /**
    * Shifts the phases of all services, from 0 to the interval of the settings; services with an interval of their own by the
    * same part of it. A change must be less than half of the interval.

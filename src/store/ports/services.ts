@@ -133,6 +133,8 @@ export interface ServiceStore {
    * check is that of the region.
    */
   loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;
+  /** The same of the services with these ids. */
+  targetsOf(serviceIds: readonly number[], region: string): Promise<CheckTarget[]>;
   /** The account's services, ordered by slug. */
   servicesOf(accountId: number): Promise<Service[]>;
   /**

@@ -57,6 +57,8 @@ export function createRedisClient(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
+    // The client's own way rejects unhandled where the connection is lost again meanwhile.
+    autoResubscribe: false,
     enableAutoPipelining: !blocking,
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: timeoutMs,

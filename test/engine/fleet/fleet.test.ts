@@ -124,6 +124,21 @@ t.test('it checks at once what was due and not checked when it takes over a serv
   t.equal(countOf(checked), 0);
 });
 
+t.test('it checks a service once where that is asked, until the service itself comes', async (t) => {
+  const settings = { timeoutMs: 1_000, slowOverMs: 3_000, confirmAfterMs: [], concurrency: 4 };
+  const { fleet, until, countOf } = observe({
+    settings: { ...settings, intervalMs: 3_600_000, firstSpreadMs: 3_600_000 },
+  });
+  t.teardown(() => fleet.stop());
+  await fleet.start([]);
+  fleet.checkOnce([targetOf(1, { revision: -3 })]);
+  await until(() => countOf(1) === 1);
+  t.equal(fleet.targetOf(1)?.revision, -3);
+  fleet.apply({ serviceId: 1, target: targetOf(1, { revision: 3 }) });
+  fleet.checkOnce([targetOf(1, { revision: -3 })]);
+  t.equal(fleet.targetOf(1)?.revision, 3, 'the service stays');
+});
+
 t.test('it checks services again when asked', async (t) => {
   const { fleet, until, countOf } = observe({
     settings: {

@@ -1,4 +1,5 @@
 /** Services with their states, as the monitor and the nodes read them. */
+import type { CheckTarget } from '../../../domain/check-target.ts';
 import { isCheckedFrom } from '../../../domain/check-timing.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
 import { SHARDS } from '../../../domain/shard.ts';
@@ -17,7 +18,8 @@ import { toCurrent, toMemory } from './update-rows.ts';
 
 /** Services with their states. */
 export const SERVICE_STATE_CALLS: Calls<
-  Pick<ServiceStore, 'loadServices' | 'lastServiceId' | 'statesOf' | 'loadTargets'> & StateMethods
+  Pick<ServiceStore, 'loadServices' | 'lastServiceId' | 'statesOf' | 'loadTargets' | 'targetsOf'> &
+    StateMethods
 > = {
   loadServices: read((store) =>
     loadInPages({
@@ -38,21 +40,38 @@ export const SERVICE_STATE_CALLS: Calls<
       return row === undefined ? [] : [toState(row, incident === undefined ? null : toIncident(incident))];
     });
   }),
-  loadTargets: read(async (store, shards, region) => {
-    if (shards.length === 0) return [];
-    const rows = await readTargets(store, shards);
-    return rows.flatMap(({ id, check_definition, latest, regions, memory, account_id, ...row }) => {
-      const check = toCheck(check_definition);
-      if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
-      const lastCheckedAt = lastCheckOf(latest, regions, region);
-      const known = { check, memory: toMemory(memory), lastCheckedAt };
-      return [{ serviceId: id, ...row, accountId: account_id, ...known }];
-    });
-  }),
+  loadTargets: read((store, shards, region) =>
+    readTargets(store, sql<number>`services.id % ${sql.lit(SHARDS)}`, shards, region),
+  ),
+  targetsOf: read((store, serviceIds, region) =>
+    readTargets(store, sql<number>`services.id`, serviceIds, region),
+  ),
 };
 
-/** The services of shards. The user of a node that only makes checks may lack the right to read their accounts. */
-async function readTargets({ kysely, queries }: RegistryStore, shards: readonly number[]) {
+/** The services whose `key` is among the values, as they are checked from the region. */
+async function readTargets(
+  store: RegistryStore,
+  key: ReturnType<typeof sql<number>>,
+  values: readonly number[],
+  region: string,
+): Promise<CheckTarget[]> {
+  if (values.length === 0) return [];
+  const rows = await readTargetRows(store, key, values);
+  return rows.flatMap(({ id, check_definition, latest, regions, memory, account_id, ...row }) => {
+    const check = toCheck(check_definition);
+    if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
+    const lastCheckedAt = lastCheckOf(latest, regions, region);
+    const known = { check, memory: toMemory(memory), lastCheckedAt };
+    return [{ serviceId: id, ...row, accountId: account_id, ...known }];
+  });
+}
+
+/** Their rows. The user of a node that only makes checks may lack the right to read their accounts. */
+async function readTargetRows(
+  { kysely, queries }: RegistryStore,
+  key: ReturnType<typeof sql<number>>,
+  values: readonly number[],
+) {
   const targets = kysely
     .selectFrom('services')
     .innerJoin('current', 'current.service_id', 'services.id')
@@ -60,7 +79,7 @@ async function readTargets({ kysely, queries }: RegistryStore, shards: readonly 
     .where('removed', '=', 0)
     .where('paused', '=', 0)
     .where('verified', '=', 1)
-    .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
+    .where(key, 'in', [...values])
     .orderBy('services.id');
   try {
     return await queries.all(targets.select('account_id'));
