@@ -66,7 +66,8 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       event: enumOf(ALERT_EVENTS, 'What happened.'),
       status: StatusWordSchema,
       told: Type.Boolean({
-        description: 'It was told before in this thread and still is so. The message is about the others.',
+        description:
+          'It was reported before in this thread and has not changed. The message is about the others.',
       }),
       since: TimeSchema,
       lasted_seconds: nullable(whole('How long it lasted.'), 'Null: it goes on.'),
@@ -97,7 +98,7 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       ),
       ended: nullable(
         enumOf(['paused', 'removed']),
-        'Why nothing more will be told of the service although it is not over; null: it is still monitored.',
+        'Why nothing more is reported of the service although it is not over; null: it is still monitored.',
       ),
       because: Type.Optional(
         object(
@@ -106,7 +107,7 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
         ),
       ),
       behind: Type.Optional(
-        whole('Services that cannot be reached without it and are not told of by themselves; absent: none.'),
+        whole('Services that cannot be reached without it and are not reported on their own; absent: none.'),
       ),
     }),
     cause: nullable(

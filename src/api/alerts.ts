@@ -48,7 +48,7 @@ export function alertRoutes({ context }: AlertSources): Route[] {
       id: 'listAlerts',
       tag: 'Alerts',
       summary: 'List open alerts',
-      description: 'Those that a channel was told of and that are not over.',
+      description: 'Those that were sent to a channel and are not over.',
       name: 'AlertList',
       member: 'alerts',
       item: AlertSchema,
@@ -64,7 +64,7 @@ export function alertRoutes({ context }: AlertSources): Route[] {
       tag: 'Alerts',
       summary: 'Acknowledge an alert',
       description:
-        'The channels are told once, and reminders end until something changes. Doing it again changes nothing.',
+        'The channels are notified once, and reminders stop until something changes. Doing it again changes nothing.',
       parameters: [THREAD],
       answers: { 204: { description: 'It is acknowledged.' } },
       problems: {

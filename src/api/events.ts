@@ -193,7 +193,7 @@ function describeEvents(): OpenApiOperation {
     security: OPEN_TO_ALL,
     summary: 'Stream changes of status',
     description:
-      'Server-Sent Events named "status", resumable by their id: of public services, with a key also of the services of its account. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" tells that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
+      'Server-Sent Events named "status", resumable by their id: of public services, with a key also of the services of its account. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" says that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
     parameters,
     responses: {
       200: {

@@ -258,7 +258,7 @@ function describeHeartbeat({ authenticatedPerMinute, silenceMs, domainsPerAccoun
   return postOperation({
     id: 'sendHeartbeat',
     summary: 'Report how a service is',
-    description: `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account, and ${MAX_REGISTRATIONS_PER_DAY} within a day, those that it removed again included. A domain belongs to the account that registered it first, until another one verifies it. Domains of the public catalogue, and all below them, need verification first (403), also where the catalogue gains them later. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set a period of its own.`,
+    description: `At most ${authenticatedPerMinute} a minute for each key. The first heartbeat for a domain registers the service, at most ${domainsPerAccount} for each account, and ${MAX_REGISTRATIONS_PER_DAY} within a day, those that it removed again included. A domain belongs to the account that registered it first, until another one verifies it. Domains of the public catalogue, and all below them, need verification first (403), also where the catalogue gains them later. After ${formatDuration(silenceMs)} without one the service is down, unless its owner set another period.`,
     body: HeartbeatSchema,
     example: { domain: EXAMPLE_DOMAIN, status: 'ok', checks: { database: { status: 'ok', latency: 12 } } },
   });

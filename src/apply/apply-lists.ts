@@ -16,8 +16,10 @@ export const ApplyDocumentSchema = Type.Object(
     $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
     services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
     pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
-    channels: Type.Optional(Type.Array(ChannelDocumentSchema, { description: 'Where the account is told.' })),
-    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is told.' })),
+    channels: Type.Optional(
+      Type.Array(ChannelDocumentSchema, { description: 'Where the account is notified.' }),
+    ),
+    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is notified.' })),
     maintenances: Type.Optional(
       Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
     ),

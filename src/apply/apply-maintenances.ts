@@ -22,7 +22,7 @@ export const AppliedMaintenanceSchema = Type.Object(
     title: Type.String({
       ...MaintenanceDocumentSchema.properties.title,
       description:
-        'Identifies it within the account; several with the same title are told apart by their order.',
+        'Identifies it within the account; several with the same title are distinguished by their order.',
     }),
     starts_at: Type.String({
       maxLength: 40,

@@ -50,7 +50,7 @@ export async function makeBackup(
     '',
   );
   if (influx.url !== null)
-    printNote('The samples are in InfluxDB, which has a backup of its own: "influx backup".');
+    printNote('The samples are in InfluxDB, which has its own backup: "influx backup".');
   if (!withKey)
     printNote(
       'The key of secrets is not in it. Keep secret.key, or the setting secrets.key, in another place: without it, webhooks, channels and credentials of checks are lost.',

@@ -75,24 +75,24 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
   );
   console.error(
     webhooks === 1
-      ? '1 webhook is removed, and its owner is told'
-      : `${webhooks} webhooks are removed, and their owners are told`,
+      ? '1 webhook is removed, and its owner is notified'
+      : `${webhooks} webhooks are removed, and their owners are notified`,
   );
   if (channels > 0)
     console.error(
       channels === 1
-        ? '1 channel is removed, and its owner is told'
-        : `${channels} channels are removed, and their owners are told`,
+        ? '1 channel is removed, and its owner is notified'
+        : `${channels} channels are removed, and their owners are notified`,
     );
   if (subscriptions > 0)
     console.error(
-      `${subscriptions === 1 ? '1 subscription by e-mail is' : `${subscriptions} subscriptions by e-mail are`} removed; the subscribers cannot be told, since their addresses are lost`,
+      `${subscriptions === 1 ? '1 subscription by e-mail is' : `${subscriptions} subscriptions by e-mail are`} removed; the subscribers cannot be notified, since their addresses are lost`,
     );
   if (checks > 0)
     console.error(
       checks === 1
-        ? 'the credentials of 1 check are removed, and its owner is told'
-        : `the credentials of ${checks} checks are removed, and their owners are told`,
+        ? 'the credentials of 1 check are removed, and its owner is notified'
+        : `the credentials of ${checks} checks are removed, and their owners are notified`,
     );
   if (passwords > 0)
     console.error(

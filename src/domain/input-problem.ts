@@ -32,7 +32,8 @@ const SETTING_PROBLEMS = {
   /** `keyword` of JSON Schema: `minimum`, `maximum`, `minLength`, `maxLength` or `maxItems`. */
   limit: ({ keyword, limit }: { readonly keyword: string; readonly limit: number }) =>
     (LIMIT_TEXTS.get(keyword) ?? String)(limit),
-  format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
+  format: ({ example }: { readonly example: string }) =>
+    /^https?:/.test(example) ? `must be a full URL such as ${example}` : `must be ${example}`,
   /** A line of the assertions, from 1. `word` is wrong, or the last one before what is missing. */
   assertion: ({ line, ...fault }: OfAssertion) => `has an error in line ${line}: ${assertionFault(fault)}`,
   /** `other` is the name of another setting. */
@@ -122,8 +123,8 @@ export type MemberProblem = Coded<MemberProblemParams>;
 
 /** What a member of a check looks like, by its name. */
 const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
-  ['confirmAfter', 'expected delays such as "2s 4s", or "none"'],
-  ['regions', 'expected names of regions such as "eu us"'],
+  ['confirmAfter', 'must be delays such as "2s 4s", or "none"'],
+  ['regions', 'must be names of regions such as "eu us"'],
 ]);
 
 /** Why a text is no host name for a service, with parameters. */
@@ -146,9 +147,9 @@ export type GivenTextProblem = Coded<GivenTextProblemParams>;
 
 /** What is wrong with a member of a check, as the end of a sentence: `must be at least 30s`. */
 export function describeMemberProblem(member: string, problem: MemberProblem): string {
-  const text = textOf(MEMBER_PROBLEMS, problem, 'is not valid');
-  if (problem.code !== 'format') return text;
-  return `${text}: ${MEMBER_FORMS.get(member) ?? 'expected a duration such as 30s, 5m or 1h'}`;
+  return problem.code === 'format'
+    ? (MEMBER_FORMS.get(member) ?? 'must be a duration such as 30s, 5m or 1h')
+    : textOf(MEMBER_PROBLEMS, problem, 'is not valid');
 }
 
 /** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */

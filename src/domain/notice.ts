@@ -30,7 +30,7 @@ const NOTICES = {
     entrySlug,
     entryDomain,
   }: OfDomain & { readonly slug: string; readonly entrySlug: string; readonly entryDomain: string }) =>
-    `${entryDomain} is part of the public catalogue now, as ${entrySlug}. Your service ${slug} (${domain}) was not verified and gave way; verify the domain to have one of your own beside it.`,
+    `${entryDomain} is part of the public catalogue now, as ${entrySlug}. Your service ${slug} (${domain}) was not verified and gave way; verify the domain to keep your own beside it.`,
   slug_to_catalogue: ({ slug, takenBy, domain, newSlug }: OfSlugMove) =>
     `The slug ${slug} stands for ${takenBy} of the public catalogue now. Your service ${domain} goes on as ${newSlug}, with its history.`,
   slug_to_verified: ({ slug, takenBy, domain, newSlug }: OfSlugMove) =>

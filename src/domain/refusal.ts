@@ -279,7 +279,7 @@ const REFUSALS = {
   channel_kind_fixed: 'The kind of a channel cannot be changed: add another channel.',
   rule_name_missing: 'A rule needs a name.',
   rule_services_missing: 'A rule needs services: choose all of yours, or name some.',
-  rule_channels_missing: 'A rule needs a channel: choose where it tells you.',
+  rule_channels_missing: 'A rule needs a channel: choose where it notifies you.',
   rule_channel_unknown: ({ name }: OfName) => `There is no channel named ${name}.`,
   rule_page_unknown: ({ slug }: OfSlug) => `The account has no status page ${slug}.`,
   /** A duration; both limits in milliseconds. */
@@ -300,7 +300,7 @@ const REFUSALS = {
   page_domain_of_site: ({ domain }: OfDomain) => `${domain} is the address of this site.`,
   page_domain_public: ({ domain }: OfDomain) =>
     `${domain} is a public suffix, under which anyone can register names: use a name below it.`,
-  no_page_domain: 'The page has no domain of its own: save one first.',
+  no_page_domain: 'The page has no custom domain: save one first.',
   page_text_too_long: ({ field, maxLength, length }: OfField & OfMaxLength & { readonly length: number }) =>
     `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,
   page_text_character: ({ field, character }: OfField & OfCharacter) =>

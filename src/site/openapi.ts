@@ -35,7 +35,7 @@ const TAGS = [
   { name: 'Incidents', description: 'What went wrong, by our checks and by the vendors themselves.' },
   { name: 'Heartbeats', description: 'What services report of themselves and of their dependencies.' },
   { name: 'Status pages', description: "Owners' own pages." },
-  { name: 'Alerts', description: 'Where the account is told of changes, and of which.' },
+  { name: 'Alerts', description: 'Where the account is notified of changes, and of which.' },
   { name: 'Account', description: 'What an account has beside services and pages.' },
   { name: 'Regions', description: 'From where services are checked.' },
   { name: 'Events', description: 'Changes as they happen.' },

@@ -611,7 +611,7 @@ t.test('it says of a request what it cannot carry over, and takes the rest', asy
     ],
     [
       { type: 'http', basic_auth_user: 'a:b', basic_auth_pass: 'hunter2' },
-      'basic authentication of A: the setting username cannot be read: expected a name without a colon',
+      'basic authentication of A: the setting username must be a name without a colon',
     ],
   ];
   for (const [row, expected] of rows) {
@@ -1090,8 +1090,7 @@ t.test('it reads and writes times and regions in our own form', async (t) => {
     readImport(JSON.stringify([{ domain: 'a.example', interval: '500ms', regions: 'EU' }]), 'x.json').skipped,
     [
       {
-        reason:
-          'regions cannot be read: expected names of regions such as "eu us", interval must be at least 1s',
+        reason: 'regions must be names of regions such as "eu us", interval must be at least 1s',
       },
     ],
   );

@@ -113,7 +113,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   channel_kind_fixed: [{}, 'The kind of a channel cannot be changed: add another channel.'],
   rule_name_missing: [{}, 'A rule needs a name.'],
   rule_services_missing: [{}, 'A rule needs services: choose all of yours, or name some.'],
-  rule_channels_missing: [{}, 'A rule needs a channel: choose where it tells you.'],
+  rule_channels_missing: [{}, 'A rule needs a channel: choose where it notifies you.'],
   rule_channel_unknown: [{ name: 'Ops' }, 'There is no channel named Ops.'],
   rule_page_unknown: [{ slug: 'acme' }, 'The account has no status page acme.'],
   rule_time_invalid: [
@@ -213,7 +213,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   listed_twice: [{ key: 'a.example' }, 'a.example is listed more than once.'],
   check_member_invalid: [
     { member: 'confirmAfter', problem: { code: 'format' } },
-    'confirmAfter cannot be read: expected delays such as "2s 4s", or "none".',
+    'confirmAfter must be delays such as "2s 4s", or "none".',
   ],
   method_invalid: [{}, 'The method is HEAD or GET.'],
   method_of_root: [
@@ -256,7 +256,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { domain: 'co.uk' },
     'co.uk is a public suffix, under which anyone can register names: use a name below it.',
   ],
-  no_page_domain: [{}, 'The page has no domain of its own: save one first.'],
+  no_page_domain: [{}, 'The page has no custom domain: save one first.'],
   page_colour_invalid: [{}, 'A colour is six hexadecimal digits, such as #0a7d4f.'],
   page_text_too_long: [
     { field: 'title', maxLength: 120, length: 121 },
@@ -327,7 +327,7 @@ const NOTICES: Examples<NoticeParams> = {
   ],
   service_displaced: [
     { slug: 'a-example', domain: 'a.example', entrySlug: 'acme', entryDomain: 'example' },
-    'example is part of the public catalogue now, as acme. Your service a-example (a.example) was not verified and gave way; verify the domain to have one of your own beside it.',
+    'example is part of the public catalogue now, as acme. Your service a-example (a.example) was not verified and gave way; verify the domain to keep your own beside it.',
   ],
   slug_to_catalogue: [
     { slug: 'acme', takenBy: 'acme.com', domain: 'a.example', newSlug: 'acme-2' },

@@ -43,12 +43,12 @@ t.test('it accepts a certificate with its key, and says what is wrong with other
     [
       { ...good, clientKey: locked },
       'clientKey',
-      'cannot be read: expected a private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)',
+      'must be a private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)',
     ],
     [
       { ...good, clientCertificate: good.clientKey },
       'clientCertificate',
-      'cannot be read: expected certificates in PEM (-----BEGIN CERTIFICATE-----)',
+      'must be certificates in PEM (-----BEGIN CERTIFICATE-----)',
     ],
     [
       { ...good, clientCertificate: 'x'.repeat(20_000) },

@@ -54,7 +54,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
         discordUsername: 'the name of the webhook is used',
         discordPrefixMessage: OWN_TEXTS,
         discordUseMessageTemplate: OWN_TEXTS,
-        threadId: 'each alert has a post of its own in a forum',
+        threadId: 'each alert has its own post in a forum',
       },
     },
   ],
@@ -94,7 +94,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       kind: 'webhook',
       settings: (config) => ({ url: asText(config.webhookURL) }),
       lost: {
-        webhookContentType: 'the body has a form of its own (docs/webhooks.md)',
+        webhookContentType: 'the body has its own form (docs/webhooks.md)',
         webhookAdditionalHeaders: 'a webhook sends no further headers',
         httpMethod: 'a webhook is a POST',
       },
@@ -145,8 +145,8 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       }),
       lost: {
         ntfyusername: 'a channel signs in by a token: create one for this user',
-        ntfyPriority: 'the priority follows from what is told',
-        ntfyPriorityDown: 'the priority follows from what is told',
+        ntfyPriority: 'the priority follows from what is reported',
+        ntfyPriorityDown: 'the priority follows from what is reported',
         ntfyIcon: FORM,
         ntfyCall: 'nobody is called by telephone',
         ntfyUseTemplate: OWN_TEXTS,
@@ -161,7 +161,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
         server: asText(config.gotifyserverurl),
         token: asText(config.gotifyapplicationToken),
       }),
-      lost: { gotifyPriority: 'the priority follows from what is told' },
+      lost: { gotifyPriority: 'the priority follows from what is reported' },
     },
   ],
   [
@@ -190,7 +190,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
         key: asText(config.pagerdutyIntegrationKey),
         region: /\.eu\./.test(asText(config.pagerdutyIntegrationUrl) ?? '') ? 'eu' : null,
       }),
-      lost: { pagerdutyPriority: 'the severity follows from what is told' },
+      lost: { pagerdutyPriority: 'the severity follows from what is reported' },
     },
   ],
   [
@@ -201,7 +201,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
         key: asText(config.opsgenieApiKey),
         region: config.opsgenieRegion === 'eu' ? 'eu' : null,
       }),
-      lost: { opsgeniePriority: 'the priority follows from what is told' },
+      lost: { opsgeniePriority: 'the priority follows from what is reported' },
     },
   ],
 ]);

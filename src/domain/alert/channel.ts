@@ -1,4 +1,4 @@
-/** Channels: where an account is told of changes. */
+/** Channels: where an account is notified of changes. */
 
 /** Kinds of channels. One file of `src/notify/channels/` for each. */
 export const CHANNEL_KINDS = [

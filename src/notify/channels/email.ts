@@ -24,7 +24,9 @@ export const emailChannel = defineChannel({
     STRICT,
   ),
   needsConfirmation: true,
-  forms: { to: { accepts: (text) => readMailAddress(text) !== null, example: 'ops@example.com' } },
+  forms: {
+    to: { accepts: (text) => readMailAddress(text) !== null, example: 'an address such as ops@example.com' },
+  },
   describe: ({ to }) => readMailAddress(to) ?? '',
   async send({ mailer, siteUrl }, { channel, message, reference, id, stopSecret, signal }, { to }) {
     if (mailer === null) return { outcome: 'failed', problem: { code: 'no_mail_server' } };

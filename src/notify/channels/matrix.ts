@@ -52,7 +52,7 @@ export const matrixChannel = defineChannel({
   ),
   forms: {
     server: serverForm(SERVER_EXAMPLE),
-    room: wordForm(/^![^\s]+$/u, '!abcdef:example.com'),
+    room: wordForm(/^![^\s]+$/u, 'an ID such as !abcdef:example.com'),
     token: wordForm(/^[\x21-\x7e]+$/, 'a token without spaces'),
   },
   describe: ({ server, room }) => `${room} of ${hostOf(server)}`,

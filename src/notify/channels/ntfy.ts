@@ -41,7 +41,7 @@ export const ntfyChannel = defineChannel({
         { ...SECRET, maxLength: 64 },
       ),
       server: Type.Optional(
-        urlSetting('Server', `Of a server of your own; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
+        urlSetting('Server', `Of your own server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
       ),
       token: Type.Optional(
         wordSetting(
@@ -56,7 +56,7 @@ export const ntfyChannel = defineChannel({
   forms: {
     topic: wordForm(/^[-_A-Za-z0-9]{1,64}$/, 'a topic such as upbeat-3f9a1c'),
     server: serverForm(DEFAULT_SERVER),
-    token: wordForm(/^[\x21-\x7e]+$/, 'tk_…'),
+    token: wordForm(/^[\x21-\x7e]+$/, 'a token such as tk_…'),
   },
   describe: ({ server = DEFAULT_SERVER }) => hostOf(server),
   async send(tools, sending, { topic, server = DEFAULT_SERVER, token }) {

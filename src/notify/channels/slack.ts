@@ -83,8 +83,8 @@ export const slackChannel = defineChannel({
   ),
   forms: {
     url: hookForm(HOOK_EXAMPLE),
-    token: wordForm(/^xox[a-z]-[\w-]+$/, 'xoxb-…'),
-    channel: wordForm(/^(?:[CGD][A-Z0-9]{5,}|#?[^\s#@,]{1,80})$/u, 'C0123456789'),
+    token: wordForm(/^xox[a-z]-[\w-]+$/, 'a token such as xoxb-…'),
+    channel: wordForm(/^(?:[CGD][A-Z0-9]{5,}|#?[^\s#@,]{1,80})$/u, 'an ID such as C0123456789'),
   },
   refuse: ({ url, token, channel }) => {
     if (url !== undefined)

@@ -52,14 +52,14 @@ export const telegramChannel = defineChannel({
         }),
       ),
       server: Type.Optional(
-        urlSetting('Server', `Of a Bot API server of your own; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
+        urlSetting('Server', `Of your own Bot API server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
       ),
     },
     STRICT,
   ),
   forms: {
-    token: wordForm(/^\d{3,20}:[\w-]{10,100}$/, '123456:ABC-DEF…'),
-    chat: wordForm(/^(?:-?\d{1,20}|@[A-Za-z]\w{3,40})$/, '-1001234567890 or @name'),
+    token: wordForm(/^\d{3,20}:[\w-]{10,100}$/, 'a token such as 123456:ABC-DEF…'),
+    chat: wordForm(/^(?:-?\d{1,20}|@[A-Za-z]\w{3,40})$/, 'an ID such as -1001234567890, or @name'),
     server: serverForm(DEFAULT_SERVER),
   },
   // 20 messages a minute to a group; one a second to a person.

@@ -39,7 +39,7 @@ export const webhookChannel = defineChannel({
   ),
   forms: {
     url: urlForm,
-    secret: wordForm(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'whsec_ and base64 of 24 to 64 bytes'),
+    secret: wordForm(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'a secret of whsec_ and base64 of 24 to 64 bytes'),
   },
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url, secret }) {

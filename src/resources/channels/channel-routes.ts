@@ -115,11 +115,11 @@ export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
       says: {
         list: {
           summary: 'List channels',
-          description: 'Where it is told of changes, without secrets.',
+          description: 'Where it is notified of changes, without secrets.',
         },
         create: {
           summary: 'Create a channel',
-          description: 'The settings are those of its kind. Rules choose what it is told.',
+          description: 'The settings are those of its kind. Rules choose what is sent to it.',
         },
         get: { summary: 'Get a channel', description: 'Without its secrets.' },
         change: {

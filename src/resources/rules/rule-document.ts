@@ -67,11 +67,11 @@ export const RuleDocumentSchema = Type.Object(
         description: `What it tells of; default: ${DEFAULT_ALERT_EVENTS.join(', ')}.`,
       }),
     ),
-    channels: names('Names of the channels that it tells. Without any it tells nobody.'),
+    channels: names('Names of the channels that it notifies. Without any it notifies nobody.'),
     after: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Only what lasts so long is told, such as 5m; at most 1d. Default: 0s, at once.',
+        description: 'Only what lasts so long is reported, such as 5m; at most 1d. Default: 0s, at once.',
       }),
     ),
     repeat: Type.Optional(
@@ -92,7 +92,7 @@ export const RuleDocumentSchema = Type.Object(
           except: Type.Optional(
             Type.Array(oneOf<AlertEventName>(ALERT_EVENTS), {
               maxItems: ALERT_EVENTS.length,
-              description: 'Events that are told nevertheless; default: none.',
+              description: 'Events that are reported nevertheless; default: none.',
             }),
           ),
         },

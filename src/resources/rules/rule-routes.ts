@@ -53,7 +53,7 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
     says: {
       list: {
         summary: 'List rules',
-        description: 'Which changes are told to which channels.',
+        description: 'Which changes are sent to which channels.',
       },
       create: {
         summary: 'Create a rule',
@@ -66,7 +66,10 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
         description:
           'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, and lists are replaced as a whole.',
       },
-      remove: { summary: 'Delete a rule', description: 'What it has told stays open until it is over.' },
+      remove: {
+        summary: 'Delete a rule',
+        description: 'Alerts that it has opened stay open until they are over.',
+      },
       taken: 'The account has a rule of that name (conflict).',
     },
   });

@@ -164,7 +164,7 @@ export const englishAlerts = {
     return parts.length === 0 ? 'no services any more' : parts.join(', ');
   },
   watchesLabel: 'Watches',
-  tellsLabel: 'Tells when',
+  tellsLabel: 'Notifies when',
   channelsLabel: 'To',
   timingLabel: 'How',
   lasts: (length: string) => `if it lasts ${length}`,
@@ -182,7 +182,7 @@ export const englishAlerts = {
 
   acknowledgeTitle: 'Acknowledge an alert',
   acknowledgeLead:
-    'It says that somebody looks after it: the channels are told once, and reminders end until something changes.',
+    'It says that somebody is looking into it: the channels are notified once, and reminders stop until something changes.',
   acknowledgedTitle: 'Acknowledged',
   overTitle: 'This alert is over',
   overLead: 'There is nothing left to acknowledge.',

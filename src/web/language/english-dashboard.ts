@@ -149,7 +149,7 @@ export const englishDashboard = {
     },
     rule: {
       title: 'Remove this rule?',
-      effect: 'Its channels are no longer told what it says.',
+      effect: 'Its channels get no more messages from it.',
       button: 'Remove the rule',
     },
     webhook: {

@@ -32,7 +32,7 @@ export const englishPageEditor = {
     public: { label: 'Everyone', hint: 'Anyone who has the address.' },
     members: {
       label: 'Members of this account',
-      hint: 'Everyone else is told that there is no such page. Its services keep their own pages.',
+      hint: 'For everyone else the page does not exist. Its services keep their own pages.',
     },
     password: {
       label: 'Everyone with the password',

@@ -165,7 +165,7 @@ export const germanAlerts: Texts['alerts'] = {
 
   acknowledgeTitle: 'Eine Meldung übernehmen',
   acknowledgeLead:
-    'Damit sagen Sie, dass sich jemand kümmert: die Kanäle erfahren es einmal, und Erinnerungen enden, bis sich etwas ändert.',
+    'Damit sagen Sie, dass sich jemand kümmert: Die Kanäle werden einmal benachrichtigt, und Erinnerungen entfallen, bis sich etwas ändert.',
   acknowledgedTitle: 'Übernommen',
   overTitle: 'Diese Meldung ist vorbei',
   overLead: 'Es gibt nichts mehr zu übernehmen.',

@@ -174,7 +174,7 @@ export const germanDashboard: Texts['dashboard'] = {
     },
     rule: {
       title: 'Diese Regel entfernen?',
-      effect: 'Ihre Kanäle erfahren nicht mehr, was sie meldet.',
+      effect: 'Ihre Kanäle erhalten von ihr keine Nachrichten mehr.',
       button: 'Regel entfernen',
     },
     webhook: {

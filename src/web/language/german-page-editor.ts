@@ -33,7 +33,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
     public: { label: 'Alle', hint: 'Alle, die die Adresse haben.' },
     members: {
       label: 'Mitglieder dieses Kontos',
-      hint: 'Alle anderen erfahren, dass es die Seite nicht gibt. Ihre Dienste behalten ihre eigenen Seiten.',
+      hint: 'Für alle anderen gibt es die Seite nicht. Ihre Dienste behalten ihre eigenen Seiten.',
     },
     password: {
       label: 'Alle mit dem Passwort',

@@ -82,13 +82,13 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   choice: ({ choices }) => `muss eines von diesen sein: ${choices.join(', ')}`,
   type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
-  format: ({ example }) => `ist nicht lesbar: erwartet wird ${example}`,
+  format: ({ example }) => `hat nicht die erwartete Form: ${example}`,
   assertion: ({ line, ...fault }) => `hat einen Fehler in Zeile ${line}: ${germanFault(fault)}`,
   not_with: ({ other }) => `lässt sich nicht mit ${other} verbinden`,
-  together: ({ other }) => `ist zusammen mit ${other} einzugeben`,
+  together: ({ other }) => `muss zusammen mit ${other} eingegeben werden`,
   key_of_another: ({ other }) => `ist nicht der Schlüssel von ${other}`,
   expired: ({ endedAt }) => `ist am ${formatTime(endedAt).slice(0, 10)} abgelaufen`,
-  secret_again: 'ist neu einzugeben oder zu entfernen, weil die Prüfung nun an einen anderen Ort geht',
+  secret_again: 'muss neu eingegeben oder entfernt werden, weil die Prüfung nun an einen anderen Ort geht',
   secret_missing: 'hat keinen gespeicherten Wert, der bleiben könnte',
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
@@ -122,8 +122,8 @@ export function germanSettingProblem(label: string, problem: SettingProblem): st
 /** What is wrong with a time or the regions in a form, as a sentence. */
 export function germanMemberProblem(label: string, member: string, problem: MemberProblem): string {
   const text = textOf(MEMBER_PROBLEMS, problem, 'ist ungültig');
-  const form = MEMBER_FORMS.get(member) ?? 'erwartet wird eine Dauer wie 30s, 5m oder 1h';
-  return `„${label}“ ${problem.code === 'format' ? `${text}: ${form}` : text}.`;
+  const form = MEMBER_FORMS.get(member) ?? 'braucht eine Dauer wie 30s, 5m oder 1h';
+  return `„${label}“ ${problem.code === 'format' ? form : text}.`;
 }
 
 const MEMBER_PROBLEMS: TextTable<MemberProblemParams> = {
@@ -139,8 +139,8 @@ const MEMBER_PROBLEMS: TextTable<MemberProblemParams> = {
 };
 
 const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
-  ['confirmAfter', 'erwartet werden Dauern wie „2s 4s“ oder „none“'],
-  ['regions', 'erwartet werden Namen von Regionen wie „eu us“'],
+  ['confirmAfter', 'braucht Dauern wie „2s 4s“ oder „none“'],
+  ['regions', 'braucht Namen von Regionen wie „eu us“'],
 ]);
 
 const REFUSALS: TextTable<RefusalParams> = {
@@ -273,8 +273,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   listed_twice: ({ key }) => `${key} steht mehr als einmal in der Liste.`,
   check_member_invalid: ({ member, problem }) => {
     const text = textOf(MEMBER_PROBLEMS, problem, 'ist ungültig');
-    const form = MEMBER_FORMS.get(member) ?? 'erwartet wird eine Dauer wie 30s, 5m oder 1h';
-    return `${member} ${problem.code === 'format' ? `${text}: ${form}` : text}.`;
+    const form = MEMBER_FORMS.get(member) ?? 'braucht eine Dauer wie 30s, 5m oder 1h';
+    return `${member} ${problem.code === 'format' ? form : text}.`;
   },
   method_invalid: 'Die Methode ist HEAD oder GET.',
   method_of_root:
@@ -293,7 +293,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   channel_kind_fixed: 'Die Art eines Kanals kann nicht geändert werden: legen Sie einen anderen Kanal an.',
   rule_name_missing: 'Eine Regel braucht einen Namen.',
   rule_services_missing: 'Eine Regel braucht Dienste: wählen Sie alle Ihre Dienste, oder nennen Sie welche.',
-  rule_channels_missing: 'Eine Regel braucht einen Kanal: wählen Sie, wo sie Ihnen Bescheid gibt.',
+  rule_channels_missing: 'Eine Regel braucht einen Kanal: wählen Sie, wohin sie Nachrichten schickt.',
   rule_channel_unknown: ({ name }) => `Einen Kanal namens ${name} gibt es nicht.`,
   rule_page_unknown: ({ slug }) => `Das Konto hat keine Statusseite ${slug}.`,
   rule_time_invalid: ({ minMs, maxMs }) =>

@@ -200,8 +200,7 @@ t.test('a service has fields for its times and regions, within the bounds for ow
       { value: '', problem: null },
       {
         value: 'soon',
-        problem:
-          'Retry delays cannot be read: expected delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
+        problem: 'Retry delays must be delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
       },
       { value: 'eu ap', problem: 'Regions names ap, where no node makes checks: choose from eu, us.' },
     ],
