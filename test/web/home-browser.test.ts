@@ -59,6 +59,25 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.match(await page.locator('h1').textContent(), 'Gitorium');
   });
 
+  await t.test(
+    'the last day of a category and of a service is reached by keyboard and by pointer',
+    async (t) => {
+      const { page } = await open(t, browser);
+      await page.locator('.heat a').first().focus();
+      await page.keyboard.press('Tab');
+      const label = await page.evaluate<string>(
+        'document.activeElement.matches(".strip") && document.activeElement.ariaLabel',
+      );
+      const tip = await page.evaluate<string>('getComputedStyle(document.activeElement, "::after").content');
+      t.ok(tip.includes(label), `${label}: ${tip}`);
+      const line = page.locator('ul.services svg').first();
+      await line.scrollIntoViewIfNeeded();
+      const box = await line.boundingBox();
+      await page.mouse.click((box?.x ?? 0) + 5, (box?.y ?? 0) + 5);
+      await page.waitForURL(/\/status\/\w/);
+    },
+  );
+
   await t.test('it says that nothing is found, and looks within a category', async (t) => {
     const { page } = await open(t, browser);
     const field = page.getByRole('combobox', { name: 'Name or domain' });
