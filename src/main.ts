@@ -71,6 +71,7 @@ export async function startProgram(
             prober: role.prober,
             watchTransitions,
             recheck: role.recheck,
+            lastOutageOf: role.lastOutageOf,
           },
         })
       : null;

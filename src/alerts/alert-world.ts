@@ -11,6 +11,7 @@ import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { ancestorsOf } from '../domain/service-parents.ts';
 import type { LatestCheck } from '../domain/status/current.ts';
+import type { PastOutage } from '../domain/status/reach.ts';
 import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
@@ -33,6 +34,8 @@ export interface AlertSources {
     pageName(service: Service): string;
   };
   readonly status: Pick<StatusStore, 'get'>;
+  /** The newest outage of a service, if it is over; null: it lasts, or none is remembered. Absent: none is. */
+  readonly lastOutageOf?: ((serviceId: number) => PastOutage | null) | undefined;
   /** Times of checks that have none of their own. */
   readonly usual: CheckTiming;
   readonly clock: Pick<Clock, 'now'>;
@@ -121,6 +124,7 @@ export async function openAlertContext(
       checkedAt: current?.latest?.checkedAt ?? null,
       isStale: isCheckOld(service, current?.latest?.checkedAt ?? 0, sources),
       isProbed: service.check.kind !== 'heartbeat',
+      lastOutage: sources.lastOutageOf?.(id) ?? null,
       isInMaintenance,
     };
   };
@@ -159,12 +163,8 @@ function toMatched({ id, accountId, category, origin }: Service): MatchedService
 
 /** IDs of all that a service depends on, the nearest first. */
 function ancestorIds(services: AlertSources['services'], service: Service | null): readonly number[] {
-  if (service?.dependsOn === undefined) return NO_ANCESTORS;
-  const parents = ({ dependsOn = [] }: Service) => dependsOn.flatMap((slug) => services.bySlug(slug) ?? []);
-  return ancestorsOf(service, parents).map(({ id }) => id);
+  return service === null ? [] : ancestorsOf(service, services.bySlug).map(({ id }) => id);
 }
-
-const NO_ANCESTORS: readonly number[] = [];
 
 /** The services of an account that depend on others. */
 function behindOf(services: AlertSources['services'], accountId: number): readonly Service[] {

@@ -49,7 +49,9 @@ const HistoryBucketSchema = namedObject('HistoryBucket', {
   up: whole('Of these, up.'),
   slow: whole('Of these, slow.'),
   down: whole('Of these, down.'),
-  suspect: whole('Checks beside them whose failure or slowness may have been our own.'),
+  suspect: whole(
+    'Checks beside them whose failure or slowness may have been our own, or that of something that the service depends on.',
+  ),
   uptime_ratio: nullable(
     Type.Number({ minimum: 0, maximum: 1 }),
     'Share of up and slow; null without checks.',

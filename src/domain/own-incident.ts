@@ -34,6 +34,10 @@ interface IncidentStep {
   readonly sourceUrl: string;
   /** A vendor's maintenance of the service was in progress when the check began. */
   readonly inMaintenance: boolean;
+  /** False: it is not known yet whether the service fails by itself. Absent: it does. */
+  readonly isAlone?: boolean;
+  /** When the outage began, epoch milliseconds; absent: when the status did. */
+  readonly startedAt?: number;
 }
 
 /**
@@ -41,14 +45,14 @@ interface IncidentStep {
  * incident, or null. One opens when the service goes down (`investigating`, `major`), goes to
  * `monitoring` at the first good check and to `resolved` after two more, and returns to `investigating` when the
  * service fails again before that. While the service is down, the severity is `maintenance` during a maintenance of the
- * vendor, and `major` otherwise.
+ * vendor, and `major` otherwise. While it may be down behind another one, none opens.
  */
 export function stepOwnIncident(open: Incident | null, step: IncidentStep): Incident | null {
-  const { current } = step;
+  const { current, isAlone = true } = step;
   if (current.status === 'down') {
-    if (open === null) return step.changed ? openIncident(step) : null;
+    if (open === null) return step.changed && isAlone ? openIncident(step) : null;
     const severity = severityOf(step);
-    if (open.status === 'monitoring') return { ...reopen(open, step), severity };
+    if (open.status === 'monitoring') return isAlone ? { ...reopen(open, step), severity } : null;
     return open.severity === severity ? null : { ...open, severity };
   }
   return open === null || current.status === 'unknown' ? null : recover(open, step);
@@ -60,7 +64,7 @@ function severityOf({ inMaintenance }: IncidentStep): Severity {
 
 function openIncident(step: IncidentStep): Incident {
   const { service, current, sourceUrl } = step;
-  const startedAt = current.since ?? current.observedAt;
+  const startedAt = step.startedAt ?? current.since ?? current.observedAt;
   const note: OpeningNote = {
     code: 'opened',
     name: fullName(service),
@@ -103,7 +107,7 @@ function outageOf({ latest }: CurrentStatus): Outage {
 
 function reopen(open: Incident, step: IncidentStep): Incident {
   const { current } = step;
-  const at = current.since ?? current.observedAt;
+  const at = step.startedAt ?? current.since ?? current.observedAt;
   const note: IncidentNote = { code: 'failing_again', ...troubleOf(step) };
   return { ...move(open, 'investigating', at, note), goodChecks: 0 };
 }

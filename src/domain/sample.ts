@@ -27,7 +27,7 @@ export interface Sample {
   readonly latencyMs: number | null;
   /** 0 when no HTTP response arrived. */
   readonly statusCode: number;
-  /** The fault may have been ours: left out of uptime and percentiles. */
+  /** The fault may have been ours, or that of what the service depends on: left out of uptime and percentiles. */
   readonly suspect: boolean;
   /** Absent: not known, or no store keeps it. */
   readonly detail?: CheckDetail;

@@ -26,23 +26,29 @@ export function findCircle(
   }
   return null;
 }
+
 /**
- * All that a service depends on, directly or through others, each once, the nearest first. `parentsOf`: the direct parents of one; a
- * circle, which two changes at once could leave, ends where it closes.
+ * All services that one depends on, directly or through others, each once, the nearest first. `bySlug`: null: there is none. A circle,
+ * which two changes at once could leave, ends where it closes.
  */
-export function ancestorsOf<T extends { readonly id: number }>(
-  service: T,
-  parentsOf: (one: T) => readonly T[],
-): readonly T[] {
+export function ancestorsOf<T extends Child>(service: T, bySlug: (slug: string) => T | null): readonly T[] {
+  if (service.dependsOn === undefined) return [];
   const found = new Map<number, T>();
   const waiting = [service];
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-    for (const parent of parentsOf(one)) {
-      if (parent.id === service.id || found.has(parent.id)) continue;
+    for (const slug of one.dependsOn ?? []) {
+      const parent = bySlug(slug);
+      if (parent === null || parent.id === service.id || found.has(parent.id)) continue;
       if (found.size >= MAX_ANCESTORS) return [...found.values()];
       found.set(parent.id, parent);
       waiting.push(parent);
     }
   }
   return [...found.values()];
+}
+
+/** What of a service says what it depends on. */
+interface Child {
+  readonly id: number;
+  readonly dependsOn?: readonly string[];
 }

@@ -8,6 +8,7 @@ import { createListeners } from '../async/listeners.ts';
 import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
 import type { Service } from '../domain/service.ts';
 import type { StatusHead, Transition } from '../domain/status/current.ts';
+import type { PastOutage } from '../domain/status/reach.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
@@ -37,6 +38,8 @@ export interface Role {
   prober(): ProberState;
   /** Checks services as soon as slots are free; absent: only the monitor does. */
   recheck?(serviceIds: readonly number[]): void;
+  /** The newest outage of a service, if it is over; absent: only the monitor remembers. */
+  lastOutageOf?(serviceId: number): PastOutage | null;
   /** Results and heartbeats that this process has dropped since the start; absent: none. */
   dropped?(): number;
   /** States of the external stores other than Redis. */
@@ -51,9 +54,10 @@ export interface Role {
 
 /** The active role; its members delegate to the role in charge. */
 export interface ActiveRole
-  extends Omit<Role, 'name' | 'samples' | 'recheck' | 'dropped' | 'reload' | 'stop'> {
+  extends Omit<Role, 'name' | 'samples' | 'recheck' | 'lastOutageOf' | 'dropped' | 'reload' | 'stop'> {
   readonly current: Role;
   recheck(serviceIds: readonly number[]): void;
+  lastOutageOf(serviceId: number): PastOutage | null;
   dropped(): number;
   readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf' | 'missingSince'> &
     ObservedParts['samples'];
@@ -123,6 +127,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     watchTransitions: listeners.watch,
     prober: () => now().prober(),
     recheck: (serviceIds) => now().recheck?.(serviceIds),
+    lastOutageOf: (serviceId) => now().lastOutageOf?.(serviceId) ?? null,
     dropped: () => now().dropped?.() ?? 0,
     stores: () => now().stores(),
     fleet: { report: () => now().fleet.report() },

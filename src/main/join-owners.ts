@@ -40,7 +40,10 @@ export async function joinOwners(parts: {
   readonly samples: Pick<SampleStore, 'query' | 'newest'>;
   readonly nodes: () => readonly NodeState[];
   readonly shareOf: CheckWatches['shareOf'];
-  readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions' | 'recheck'>;
+  readonly alerts: Pick<
+    AlertParts,
+    'services' | 'status' | 'prober' | 'watchTransitions' | 'recheck' | 'lastOutageOf'
+  >;
   readonly clock: Clock;
   readonly sharedNow: () => number;
   readonly log: Log;

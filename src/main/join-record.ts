@@ -1,8 +1,10 @@
 /** Joins the record with its stores, the checks and the regions, and loads the services into it. */
 import { isClustered } from '../config/resolve-config.ts';
 import type { Service } from '../domain/service.ts';
+import { ancestorsOf } from '../domain/service-parents.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
-import { type RecordOptions, ResultRecord } from '../record/record.ts';
+import { ResultRecord } from '../record/record.ts';
+import type { RecordOptions } from '../record/record-options.ts';
 import type { SampleRegions } from '../record/sample-regions.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import { servicePages } from '../store/ports/services.ts';
@@ -13,15 +15,25 @@ import { createControlQuery } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
 
 /** The parts that the record uses. */
-export interface RecordParts {
+export interface RecordParts extends Checking {
   readonly parts: RoleParts;
   readonly stores: MonitorStores;
   readonly sampleRegions: SampleRegions;
   readonly isInMaintenance: RecordOptions['isInMaintenance'];
+}
+
+/** What makes the checks. */
+export interface Checking {
   /** The checks of this process; null: the nodes of the cluster make them, or none is made yet. */
   readonly fleet: () => Fleet | null;
   /** The monitor's part in a cluster; null: it has not begun, or there is no cluster. */
   readonly judging: () => Judging | null;
+}
+
+/** Checks services as soon as slots are free. */
+export function checkNow({ fleet, judging }: Checking, serviceIds: readonly number[]): void {
+  fleet()?.recheck(serviceIds, 0);
+  for (const region of judging()?.voting() ?? []) judging()?.requestRechecks(region, serviceIds);
 }
 
 /** Creates the record. */
@@ -48,6 +60,10 @@ export function joinRecord(of: RecordParts): ResultRecord {
     },
     queryControlTargets: createControlQuery(config),
     onRecheck: (serviceIds, spreadMs) => fleet()?.recheck(serviceIds, spreadMs),
+    dependencies: {
+      ancestorsOf: (service) => ancestorsOf(service, directory.bySlug).map(({ id }) => id),
+      recheck: (serviceIds) => checkNow(of, serviceIds),
+    },
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance,
     ...(isClustered(config)

@@ -16,7 +16,7 @@ import type { RetentionNow } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
 
 /** What alerts are made from. */
-export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status'> {
+export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status' | 'lastOutageOf'> {
   readonly registry: Registry;
   /** The prober's own connection: while it is offline nothing is decided or sent. */
   readonly prober: () => Pick<ProberState, 'online' | 'offlineSince'>;
@@ -53,6 +53,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     watchTransitions,
     recheck,
     usual,
+    lastOutageOf,
     links,
     operator,
     tools,
@@ -69,7 +70,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     random: systemRandom,
   });
   const engine = startAlertEngine({
-    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck, usual },
+    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck, usual, lastOutageOf },
     acknowledgeUrl: (accountId, thread) => links.urlOf({ accountId, thread }),
     onMessages: sender.poll,
   });

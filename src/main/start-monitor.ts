@@ -28,7 +28,7 @@ import { VERSION } from '../version.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { NO_FLEET, type Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
-import { joinRecord, loadServices } from './join-record.ts';
+import { type Checking, checkNow, joinRecord, loadServices } from './join-record.ts';
 import { joinVendors, type Vendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
 import { type MonitorStores, openMonitorStores, type RoleParts } from './open-stores.ts';
@@ -95,12 +95,12 @@ export async function startMonitor(
   const { vendorStatuses, intake } = vendors;
 
   // The record.
+  const checking: Checking = { fleet: () => fleet, judging: () => judging };
   const sampleRegions = await reading.sampleRegions;
   const record = joinRecord({
     ...{ parts, stores, sampleRegions },
     isInMaintenance: vendorStatuses.isInMaintenance,
-    fleet: () => fleet,
-    judging: () => judging,
+    ...checking,
   });
   await loadServices(record, parts, redis?.status ?? null, stoodBy === null ? states : null);
   if (!isClustered(config)) states = [];
@@ -150,10 +150,8 @@ export async function startMonitor(
     vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions,
     prober: record.prober,
-    recheck(serviceIds) {
-      fleet?.recheck(serviceIds, 0);
-      for (const region of judging?.voting() ?? []) judging?.requestRechecks(region, serviceIds);
-    },
+    recheck: (serviceIds) => checkNow(checking, serviceIds),
+    lastOutageOf: record.lastOutageOf,
     dropped: () => record.losses().observations,
     stores: stores.states,
     fleet: fleet ?? NO_FLEET,

@@ -18,7 +18,7 @@ import {
 } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Incident, StatusReason } from '../domain/incident/incident.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
-import { type CheckResult, isSameMemory, joinMemory, type ProbeMemory } from '../domain/result.ts';
+import { type CheckResult, isSameMemory, joinMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
 import { failingRegions, newestCheckOf } from '../domain/status/agree.ts';
@@ -30,6 +30,7 @@ import type { Verdict } from '../domain/status.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import {
+  type AloneObservation,
   checkResultOf,
   type HeartbeatObservation,
   type MissedHeartbeat,
@@ -49,6 +50,8 @@ export interface EvaluationRules {
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
   /** How regions agree; null: all results count as those of one region. */
   readonly regions: Pick<RegionRules, 'quorum'> | null;
+  /** Whether a service that depends on others was down by itself since a time, epoch milliseconds; absent: it was. */
+  readonly wasAlone?: (service: Service, since: number) => boolean;
 }
 
 /** The rules by which the status of a service follows from a check. */
@@ -89,6 +92,7 @@ export function evaluate(
 ): Update | null {
   if (observation.via === 'heartbeat') return evaluateHeartbeat(state, observation, now, rules);
   if (observation.via === 'missed') return evaluateMissed(state, observation, now, rules);
+  if (observation.via === 'alone') return evaluateAlone(state, observation, rules);
   return evaluateCheck(state, observation, now, rules);
 }
 
@@ -214,6 +218,31 @@ function evaluateMissed(
   };
 }
 
+/** The own incident of a service that is down by itself; null: it has one, or is down no more. */
+function evaluateAlone(
+  { service, current, openIncident }: ServiceState,
+  { startedAt, reason }: AloneObservation,
+  rules: EvaluationRules,
+): Update | null {
+  if (current.status !== 'down' || current.latest === null) return null;
+  const incident = stepOwnIncident(openIncident, {
+    ...{ service, current, changed: true, reason: reason ?? reasonOfCheck(current.latest) },
+    sourceUrl: rules.sourceUrl(service),
+    inMaintenance: rules.isInMaintenance(service.id, startedAt ?? current.since ?? current.observedAt),
+    ...(startedAt === null ? {} : { startedAt }),
+  });
+  if (incident === null) return null;
+  return {
+    current,
+    transition: null,
+    incident,
+    memory: null,
+    heartbeat: null,
+    sample: null,
+    isRoutine: false,
+  };
+}
+
 const UNMOVED = { transition: null, incident: null } as const;
 
 /**
@@ -221,12 +250,14 @@ const UNMOVED = { transition: null, incident: null } as const;
  * epoch milliseconds. It decides whether the check was made within a maintenance, however late it is evaluated.
  */
 function move(
-  { service, current: before, openIncident }: ServiceState,
+  state: ServiceState,
   current: CurrentStatus,
   reason: StatusReason | null,
   { now, beganAt }: { readonly now: number; readonly beganAt: number },
-  { sourceUrl, isInMaintenance }: EvaluationRules,
+  rules: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
+  const { service, current: before } = state;
+  const openIncident = state.openIncident ?? lateIncident(state, current, rules);
   if (current === before || (current.seq === before.seq && openIncident === null)) return UNMOVED;
   return {
     transition: transitionBetween(service, before, current, now, reason),
@@ -235,10 +266,27 @@ function move(
       current,
       changed: current.status !== before.status,
       reason,
-      sourceUrl: sourceUrl(service),
-      inMaintenance: isInMaintenance(service.id, beganAt),
+      sourceUrl: rules.sourceUrl(service),
+      inMaintenance: rules.isInMaintenance(service.id, beganAt),
+      isAlone: service.dependsOn === undefined || current.latest?.source === 'heartbeat',
     }),
   };
+}
+
+/** The incident of an outage that has ended before it was known that the service was down by itself; null: there was none. */
+function lateIncident(
+  { service, current: before, openIncident }: ServiceState,
+  { status }: CurrentStatus,
+  rules: EvaluationRules,
+): Incident | null {
+  const since = before.since ?? before.observedAt;
+  if (service.dependsOn === undefined || before.status !== 'down' || status === 'down') return null;
+  if (rules.wasAlone?.(service, since) === false) return null;
+  const alone = { via: 'alone', startedAt: null, reason: null } as const;
+  return (
+    evaluateAlone({ service, current: before, openIncident, memory: NO_MEMORY }, alone, rules)?.incident ??
+    null
+  );
 }
 
 /** The verdict of a heartbeat alone; null: it starts a run, which says nothing about the state of the service. */

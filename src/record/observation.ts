@@ -1,8 +1,9 @@
-/** The input of the record: a check result, a heartbeat or a missed heartbeat. */
+/** The input of the record: a check result, a heartbeat, a missed heartbeat, or that a service is down by itself. */
 import { atMostEvery } from '../async/at-most-every.ts';
 import type { Clock } from '../clock.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import type { HeartbeatReport } from '../domain/heartbeat/heartbeat-body.ts';
+import type { StatusReason } from '../domain/incident/incident.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
@@ -49,15 +50,35 @@ export interface RegionalResult {
   readonly voting: readonly string[];
 }
 
-/** Told apart by `via`, which is a kind of check for a check result of this process. */
-export type Observation = CheckResult | RegionalResult | HeartbeatObservation | MissedHeartbeat;
+/** An outage that a service has by itself. */
+export interface OwnOutage {
+  /** Null: from the beginning of its status on. Epoch milliseconds. */
+  readonly startedAt: number | null;
+  /** Why it went down; null: not known. */
+  readonly reason: StatusReason | null;
+}
 
-/** The check result of the observation; null: it is a heartbeat or a missed heartbeat. */
+/** A service that is down and depends on others turns out to be down by itself. */
+export interface AloneObservation extends OwnOutage {
+  readonly via: 'alone';
+}
+
+/** Told apart by `via`, which is a kind of check for a check result of this process. */
+export type Observation =
+  | CheckResult
+  | RegionalResult
+  | HeartbeatObservation
+  | MissedHeartbeat
+  | AloneObservation;
+
+/** The check result of the observation; null: it is another one. */
 export function checkResultOf(observation: CheckResult | RegionalResult): CheckResult;
 export function checkResultOf(observation: Observation): CheckResult | null;
 export function checkResultOf(observation: Observation): CheckResult | null {
   if (observation.via === 'region') return observation.result;
-  return observation.via === 'heartbeat' || observation.via === 'missed' ? null : observation;
+  const isResult =
+    observation.via !== 'heartbeat' && observation.via !== 'missed' && observation.via !== 'alone';
+  return isResult ? observation : null;
 }
 
 /**

@@ -34,8 +34,13 @@ export interface PublisherStores {
 /** The last step of the record. */
 export type Publisher = ReturnType<typeof createPublisher>;
 
-/** Makes the publisher. */
-export function createPublisher(stores: PublisherStores, clock: Clock, log: Log) {
+/** Makes the publisher. `judgeSample`: what a sample counts as. */
+export function createPublisher(
+  stores: PublisherStores,
+  clock: Clock,
+  log: Log,
+  judgeSample: (sample: Sample) => Sample = (sample) => sample,
+) {
   const status = createStatusWriter(stores.status, clock, log);
   const samples = createSampleWriter(stores.samples, clock, log);
   const feed = createTransitionFeed(stores.registry, clock, log);
@@ -54,7 +59,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     /** Publishes a status with the next {@link flush}. */
     addStatus: (current: CurrentStatus): void => void newStatuses.push(current),
     /** Publishes a sample with the next {@link flush}. */
-    addSample: (sample: Sample): void => void newSamples.push(sample),
+    addSample: (sample: Sample): void => void newSamples.push(judgeSample(sample)),
     /** Hands the statuses and samples of a batch to their stores. */
     flush(): void {
       if (newSamples.length > 0) samples.write(newSamples);
@@ -116,10 +121,17 @@ export function createPreviews(
 
   /** Updates the preview of the service by the observation, if it has one. */
   function extend(tracked: TrackedService, observation: Observation): void {
-    if (observation.via === 'heartbeat' || observation.via === 'missed' || tracked.preview === null) return;
+    const result = checkResultOf(observation);
+    if (result === null || tracked.preview === null) return;
     const { check } = tracked.service;
-    const verdict = judgeAttempt(checkResultOf(observation), timingOf(check, rules.usual).slowOverMs);
-    const next = nextOfCheck(tracked.preview, observation, verdict, clock.now(), rulesFor(check, rules));
+    const verdict = judgeAttempt(result, timingOf(check, rules.usual).slowOverMs);
+    const next = nextOfCheck(
+      tracked.preview,
+      observation.via === 'region' ? observation : result,
+      verdict,
+      clock.now(),
+      rulesFor(check, rules),
+    );
     if (next !== null) show(tracked, next);
   }
 

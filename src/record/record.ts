@@ -6,84 +6,30 @@
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import type { CheckTiming } from '../domain/check-timing.ts';
 import {
   isHeartbeatMonitored,
   latestOfSilence,
   sampleOfLatest,
 } from '../domain/heartbeat/heartbeat-rules.ts';
 import { NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
-import type { Service } from '../domain/service.ts';
 import { unknownStatus } from '../domain/status/current.ts';
 import { detailedSampleOf, sampleOf } from '../domain/status/judge.ts';
-import type { StatusPlace } from '../domain/status/shared-statuses.ts';
 import type { Log } from '../log.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { Observations } from '../store/ports/observations.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
 import type { ServiceChange, ServiceState } from '../store/ports/services.ts';
-import type { StatusStore } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ProberState } from './connection-watch.ts';
 import { type Connectivity, createConnectivity } from './connectivity.ts';
 import { type DueDeadline, HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { type AwaitedRevisions, createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
-import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
+import { Reaches } from './reaches.ts';
+import type { RecordOptions } from './record-options.ts';
+import { createRegionRechecks } from './region-rechecks.ts';
 import { createResultIntake, type ResultIntake, slowOverOf } from './result-intake.ts';
-import type { SampleRegions } from './sample-regions.ts';
 import { type ServiceLoader, type ServiceSource, startServiceLoader } from './service-loader.ts';
 import { createTrackedServices, type TrackedService, type TrackedServices } from './tracked-services.ts';
 import { UpdatePipeline } from './update-pipeline.ts';
-
-/** Settings for services that send heartbeats. */
-interface HeartbeatSettings {
-  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
-  /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
-  readonly isCatalogueDomain: (domain: string) => boolean;
-  /** How long a service may be silent whose owner configured no period, milliseconds. */
-  readonly silenceMs: number;
-}
-
-/** Options of the record. Durations are in milliseconds. */
-export interface RecordOptions {
-  readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
-    Pick<IncidentStore, 'listIncidents'>;
-  readonly status: Pick<StatusStore, 'put' | 'remove'>;
-  /** Where the record has its statuses, shared with what `status` publishes; absent: in a table of its own. */
-  readonly statuses?: StatusPlace;
-  readonly samples: Pick<SampleStore, 'append'>;
-  /** Whether the registry accepts writes; absent: always. */
-  readonly storage?: StorageHealth;
-  /** The external time series of incidents, heartbeats and detailed samples; absent or null: none. */
-  readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly settings: {
-    /** The settings `checks.*`, which count for services without times of their own. */
-    readonly usual: CheckTiming;
-    /** Services affected by an outage of the prober are checked again within this time. */
-    readonly firstSpreadMs: number;
-    /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
-    readonly controlTargets: number;
-  };
-  readonly heartbeats: HeartbeatSettings;
-  /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
-  readonly queryControlTargets: () => Promise<boolean>;
-  /** Called with the services to check again, spread over `spreadMs`. */
-  readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
-  /** URL of the service's page on this site, for its own incidents. */
-  readonly sourceUrl: (service: Service) => string;
-  /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
-  readonly isInMaintenance: (serviceId: number, at: number) => boolean;
-  /** How the verdicts of the regions form one status; absent: there is only one region. */
-  readonly regions?: RegionOptions;
-  /** Which samples name their region; absent: none. */
-  readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
-}
 
 /** What the record could not hand to its stores. */
 export interface RecordLosses {
@@ -106,6 +52,7 @@ export class ResultRecord {
   readonly #deadlines: HeartbeatDeadlines;
   readonly #publisher: Publisher;
   readonly #pipeline: UpdatePipeline;
+  readonly #reaches: Reaches;
   /** Loads the services while results are taken; null: all of them were loaded before. */
   #loader: ServiceLoader | null = null;
   readonly #heartbeats: ReturnType<typeof createHeartbeatIntake>;
@@ -137,6 +84,7 @@ export class ResultRecord {
   readonly watchProber;
   /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
   readonly watchTransitions;
+  readonly lastOutageOf: Reaches['lastOutageOf'];
 
   constructor(options: RecordOptions) {
     const { clock, log, registry, storage, regions = null, observations = null } = options;
@@ -145,9 +93,16 @@ export class ResultRecord {
     const services = createTrackedServices(options.statuses);
     const revisions = createAwaitedRevisions(clock);
     const deadlines = new HeartbeatDeadlines(clock, log, silenceMs);
-    const publisher = createPublisher({ ...options, observations }, clock, log);
+    const reaches = new Reaches({
+      ...{ usual, clock, ...options.dependencies },
+      serviceOf: services.get,
+      onAlone: (tracked, outage) => pipeline.observe(tracked, { via: 'alone', ...outage }),
+      addSample: (sample) => publisher.addSample(sample),
+      onLooked: () => pipeline.flush(),
+    });
+    const publisher = createPublisher({ ...options, observations }, clock, log, reaches.judge);
     const { sourceUrl, isInMaintenance } = options;
-    const rules = { usual, sourceUrl, isInMaintenance, regions };
+    const rules = { usual, sourceUrl, isInMaintenance, regions, wasAlone: reaches.wasAlone };
     const rechecks = regions === null ? null : createRegionRechecks(regions, clock);
     const pipeline = new UpdatePipeline({
       ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
@@ -191,6 +146,9 @@ export class ResultRecord {
     this.prober = connectivity.state;
     this.watchProber = this.#proberListeners.add;
     this.watchTransitions = publisher.watchTransitions;
+    this.#reaches = reaches;
+    this.lastOutageOf = reaches.lastOutageOf;
+    publisher.watchTransitions(reaches.note);
     this.#unwatchStorage = storage?.watch((problem) => {
       if (problem !== null) return;
       deadlines.restart();
@@ -289,6 +247,7 @@ export class ResultRecord {
       this.#results.stop();
       this.#connectivity.stop();
       this.#deadlines.stop();
+      this.#reaches.stop();
       this.#unwatchStorage?.();
       for (const result of this.#connectivity.takeHeld()) this.#results.addSample(result, true);
       this.#endBatch();
@@ -376,7 +335,9 @@ export class ResultRecord {
   }
 
   #add(state: ServiceState, isLate = false): void {
-    this.#deadlines.follow(this.#services.add(state), isLate);
+    const tracked = this.#services.add(state);
+    this.#deadlines.follow(tracked, isLate);
+    this.#reaches.restore(tracked);
   }
 
   #remove(tracked: TrackedService): void {

@@ -23,15 +23,14 @@ export function causeOfDown(
   current: Pick<CurrentStatus, 'status'>,
 ): Service | null {
   if (service.dependsOn === undefined || current.status !== 'down') return null;
-  const parentsOf = ({ dependsOn = [] }: Service) =>
-    dependsOn.flatMap((slug) => directory.whole.bySlug(slug) ?? []);
-  const down = ancestorsOf(service, parentsOf).filter((one) => {
+  const { bySlug } = directory.whole;
+  const down = ancestorsOf(service, bySlug).filter((one) => {
     const its = status.get(one.id);
     if (one.paused || its?.status !== 'down') return false;
     return !isStale(its, intervalOf(one, intervalMs), now(), listenedAt);
   });
   const isFirst = (one: Service) =>
-    !ancestorsOf(one, parentsOf).some(({ id }) => down.some((other) => other.id === id));
+    !ancestorsOf(one, bySlug).some(({ id }) => down.some((other) => other.id === id));
   const cause = down.find(isFirst);
   return cause !== undefined && (isMember || mayName(service, cause)) ? cause : null;
 }

@@ -4,6 +4,7 @@ import type { Failure } from '../../src/domain/failure.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { ancestorsOf } from '../../src/domain/service-parents.ts';
 import type { CurrentStatus, Transition } from '../../src/domain/status/current.ts';
 import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -88,6 +89,8 @@ export interface World {
   readonly published: Map<number, CurrentStatus>;
   readonly told: Transition[];
   readonly rechecks: { readonly serviceIds: readonly number[]; readonly spreadMs: number }[];
+  /** Services that were asked for because of others that depend on them, and those themselves. */
+  readonly asked: number[];
   /** Sentences of the log, with their level. */
   readonly lines: string[];
   /** The members of each line of the log. */
@@ -140,6 +143,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     if (next !== null) published.set(serviceId, next);
   });
   const rechecks: World['rechecks'][number][] = [];
+  const asked: number[] = [];
+  const known = new Map((options.services ?? []).map((service) => [service.slug, service]));
   const questions: number[] = [];
   const told: Transition[] = [];
   let control = async (): Promise<boolean> => true;
@@ -184,6 +189,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       questions.push(clock.now());
       return control();
     },
+    dependencies: {
+      ancestorsOf: (service) => ancestorsOf(service, (slug) => known.get(slug) ?? null).map(({ id }) => id),
+      recheck: (serviceIds) => void asked.push(...serviceIds),
+    },
     onRecheck: (serviceIds, spreadMs) => void rechecks.push({ serviceIds, spreadMs }),
     sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
     isInMaintenance: () => false,
@@ -205,6 +214,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     published,
     told,
     rechecks,
+    asked,
     lines,
     fields,
     questions,

@@ -174,7 +174,7 @@ async function breakShop(world: World) {
     vendor: null,
     certificateEndsAt: null,
     isInMaintenance: false,
-    ...{ ancestors: [], since: null, checkedAt: null, isStale: false, isProbed: true },
+    ...{ ancestors: [], since: null, checkedAt: null, isStale: false, lastOutage: null, isProbed: true },
   };
   const change = {
     type: 'status',

@@ -1,18 +1,17 @@
 /** What decisions about alerts ask of the rest of the program. */
 import type { Scope } from '../status/current.ts';
+import type { Ancestor } from '../status/reach.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { MatchedService } from './match.ts';
 import type { AlertRule } from './rule.ts';
 
 /** A service as decisions see it now. */
-export interface AlertService extends MatchedService {
+export interface AlertService extends MatchedService, Ancestor {
   readonly slug: string;
   readonly name: string;
   readonly domain: string;
   /** Page of the service. */
   readonly url: string;
-  readonly isPaused: boolean;
-  readonly status: ServiceStatus;
   /** Null: it fails nowhere, or at most one region checks it. */
   readonly scope: Scope | null;
   /** The open incident of its vendor; null: none. */
@@ -21,13 +20,8 @@ export interface AlertService extends MatchedService {
   readonly certificateEndsAt: number | null;
   /** IDs of the services that it cannot be reached without, the nearest first. */
   readonly ancestors: readonly number[];
-  /** When its status began, and its newest check did, epoch milliseconds; null: not known. */
+  /** When its status began, epoch milliseconds; null: not known. */
   readonly since: number | null;
-  readonly checkedAt: number | null;
-  /** Its newest check is older than two intervals. */
-  readonly isStale: boolean;
-  /** It is checked, and does not only send heartbeats. */
-  readonly isProbed: boolean;
   /** A maintenance of its owner runs: alerts are held. Needed for maintenances that began before a rule was made. */
   readonly isInMaintenance: boolean;
 }

@@ -1,6 +1,8 @@
 /** A decision in the making: copies of the maps of a state, and the messages so far. Conditions in it are replaced, not changed. */
+
+import { isReached, type Reach } from '../status/reach.ts';
 import type { AlertContext, AlertService } from './alert-context.ts';
-import type { AlertState, Condition, Lane, NamedService, Reach, Telling, Thread } from './alert-state.ts';
+import type { AlertState, Condition, Lane, NamedService, Telling, Thread } from './alert-state.ts';
 import { asksFor } from './match.ts';
 import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
@@ -151,18 +153,15 @@ function tellingsOf(
   });
 }
 
-/** Whether what depends on a service can be reached as far as that goes; null: it is not known. */
-export function isReached(service: AlertService | null): boolean | null {
-  if (service === null || service.isPaused || service.isStale || service.status === 'unknown') return null;
-  return service.status !== 'down';
-}
-
 /** The first of what a service depends on that is down and not itself behind another one; null: none is. */
 export function causeOfDown(
   ancestors: readonly number[],
   service: AlertContext['service'],
 ): AlertService | null {
-  const down = ancestors.filter((id) => isReached(service(id)) === false);
+  const down = ancestors.filter((id) => {
+    const one = service(id);
+    return one !== null && isReached(one) === false;
+  });
   const first = down.find((id) => !service(id)?.ancestors.some((other) => down.includes(other)));
   return service(first ?? 0);
 }

@@ -5,6 +5,7 @@
  *
  * Members that this version does not know, which a later one wrote, are kept where they are.
  */
+import type { Reach } from '../status/reach.ts';
 import type { AlertChange } from './event.ts';
 import type { AlertEventName } from './rule.ts';
 
@@ -109,21 +110,6 @@ export interface Condition {
   readonly trouble: AlertChange;
   /** By ID of the channel. */
   readonly tellings: Readonly<Record<string, Telling>>;
-}
-
-/** A service that is down and depends on others. */
-export interface Reach {
-  /**
-   * `asking`: those have been asked how they are; `behind`: one of them is down; `settling`: it has recovered; `open`: the service is
-   * down by itself; `over`: it is down no more, and what its incident says until that ends is not told.
-   */
-  readonly phase: 'asking' | 'behind' | 'settling' | 'open' | 'over';
-  /** Since when, epoch milliseconds. */
-  readonly since: number;
-  /** IDs of what it depended on when it went down, whose events are followed. */
-  readonly ancestors: readonly number[];
-  /** When one of those recovered first while the service was down, epoch milliseconds; absent: none has. */
-  readonly settlesSince?: number;
 }
 
 /** What was said in a channel belongs to a thread. */

@@ -15,6 +15,7 @@
  *   told to its end. A service that is paused or removed ends what was told of it, in words.
  * - After the clock was set back, what waits goes on from there ({@link setBack}).
  */
+import { lookAtOf, waitEndOf } from '../status/reach.ts';
 import { applyEvent, endFlapping } from './alert-changes.ts';
 import type { AlertContext } from './alert-context.ts';
 import { type AlertDraft, type DecidedAlert, draftOf, isHeld, readyAt } from './alert-draft.ts';
@@ -26,7 +27,7 @@ import {
   MAX_FOLLOWED_INCIDENTS,
   type Telling,
 } from './alert-state.ts';
-import { endWaits, followReaches, lookAtOf, waitEndOf } from './behind.ts';
+import { endWaits, followReaches } from './behind.ts';
 import type { AlertEvent } from './event.ts';
 import { followHolds } from './hold.ts';
 import { setBack } from './set-back.ts';

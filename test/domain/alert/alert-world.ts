@@ -60,6 +60,7 @@ export function serviceOf(id: number, change: Partial<AlertService> = {}): Alert
     checkedAt: null,
     isStale: false,
     isProbed: true,
+    lastOutage: null,
     ...change,
   };
 }

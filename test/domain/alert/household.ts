@@ -70,7 +70,9 @@ export function playHousehold(
       const { status, beganAt } = turn;
       const isNew = service.status !== status;
       const since = isNew ? NOON + beganAt * SECOND : service.since;
-      world.services.set(id, { ...service, status, since, checkedAt: now });
+      const lastOutage =
+        isNew && status === 'up' ? { from: service.since ?? 0, to: since ?? 0 } : service.lastOutage;
+      world.services.set(id, { ...service, status, since, checkedAt: now, lastOutage });
       if (!isNew) continue;
       position += 1;
       const change = statusChange(service.status, status);

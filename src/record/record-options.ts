@@ -1,0 +1,64 @@
+/** Options of the record. */
+import type { Clock } from '../clock.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
+import type { Service } from '../domain/service.ts';
+import type { StatusPlace } from '../domain/status/shared-statuses.ts';
+import type { Log } from '../log.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { Observations } from '../store/ports/observations.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { StorageHealth } from '../store/ports/storage-health.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
+import type { ReachOptions } from './reaches.ts';
+import type { RegionOptions } from './region-rechecks.ts';
+import type { SampleRegions } from './sample-regions.ts';
+
+/** Settings for services that send heartbeats. */
+interface HeartbeatSettings {
+  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
+  /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
+  readonly isCatalogueDomain: (domain: string) => boolean;
+  /** How long a service may be silent whose owner configured no period, milliseconds. */
+  readonly silenceMs: number;
+}
+
+/** Options of the record. Durations are in milliseconds. */
+export interface RecordOptions {
+  readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
+    Pick<IncidentStore, 'listIncidents'>;
+  readonly status: Pick<StatusStore, 'put' | 'remove'>;
+  /** Where the record has its statuses, shared with what `status` publishes; absent: in a table of its own. */
+  readonly statuses?: StatusPlace;
+  readonly samples: Pick<SampleStore, 'append'>;
+  /** Whether the registry accepts writes; absent: always. */
+  readonly storage?: StorageHealth;
+  /** The external time series of incidents, heartbeats and detailed samples; absent or null: none. */
+  readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: {
+    /** The settings `checks.*`, which count for services without times of their own. */
+    readonly usual: CheckTiming;
+    /** Services affected by an outage of the prober are checked again within this time. */
+    readonly firstSpreadMs: number;
+    /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
+    readonly controlTargets: number;
+  };
+  readonly heartbeats: HeartbeatSettings;
+  /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
+  readonly queryControlTargets: () => Promise<boolean>;
+  /** Called with the services to check again, spread over `spreadMs`. */
+  readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
+  /** What services depend on; absent: nothing. */
+  readonly dependencies?: Pick<ReachOptions, 'ancestorsOf' | 'recheck'>;
+  /** URL of the service's page on this site, for its own incidents. */
+  readonly sourceUrl: (service: Service) => string;
+  /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
+  readonly isInMaintenance: (serviceId: number, at: number) => boolean;
+  /** How the verdicts of the regions form one status; absent: there is only one region. */
+  readonly regions?: RegionOptions;
+  /** Which samples name their region; absent: none. */
+  readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
+}

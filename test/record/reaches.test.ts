@@ -1,0 +1,271 @@
+/** What is down behind another service has no incident of its own, and what could not be reached does not count (ADR 34). */
+import t from 'tap';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { createWorld, good, makeService, START, unanswered, type World } from './record-world.ts';
+
+const MINUTE = 60_000;
+const router = makeService(1, { origin: 'owner', accountId: 7 });
+const child = (id: number, changes: Partial<Service> = {}): Service =>
+  makeService(id, { origin: 'owner', accountId: 7, dependsOn: ['service-1'], ...changes });
+
+/** All are up at first. */
+async function createHome(services: readonly Service[] = [router, child(2)], more = {}): Promise<World> {
+  const world = await createWorld({ services, ...more });
+  await take(world, ...services.map(({ id }) => good(id, START)));
+  return world;
+}
+
+async function take(world: World, ...results: Parameters<World['record']['takeResults']>[0]): Promise<void> {
+  world.record.takeResults(results);
+  await settle(world);
+}
+
+async function settle({ record, clock }: World): Promise<void> {
+  // What follows from a commit is committed by the next one.
+  for (let round = 0; round < 4; round++) {
+    await clock.advance(0);
+    await record.idle();
+  }
+}
+
+const now = (world: World) => world.clock.now();
+
+/** So many minutes pass, in each of which these services are checked. */
+async function pass(world: World, minutes: number, down: readonly number[], up: readonly number[] = []) {
+  for (let minute = 0; minute < minutes; minute++) {
+    await world.clock.advance(MINUTE);
+    await take(
+      world,
+      ...down.map((id) => unanswered(id, now(world))),
+      ...up.map((id) => good(id, now(world))),
+    );
+  }
+}
+const incidents = (world: World) =>
+  [...world.registry.incidents.values()].map(({ serviceId, status, startedAt }) => ({
+    serviceId,
+    status,
+    startedAt: (startedAt - START) / 1_000,
+  }));
+
+/** What counts of a service's failures, in seconds after the start: of two samples of one time, the last one does. */
+function failures({ samples }: World, serviceId: number): Record<number, 'counts' | 'left out'> {
+  const found = samples.filter((one) => one.serviceId === serviceId && one.status === 'down');
+  return Object.fromEntries(
+    found.map(({ at, suspect }) => [(at - START) / 1_000, suspect ? 'left out' : 'counts']),
+  );
+}
+
+t.test(
+  'it opens one incident for a router, and leaves out what could not be reached behind it',
+  async (t) => {
+    const world = await createHome();
+    await world.clock.advance(MINUTE);
+    await take(world, unanswered(2, now(world)));
+    t.strictSame(world.asked, [1], 'what it depends on is checked at once');
+    t.strictSame(failures(world, 2), { 60: 'counts' }, 'it is not known yet');
+    await world.clock.advance(3_000);
+    await take(world, unanswered(1, now(world)));
+    await world.clock.advance(MINUTE);
+    await take(world, unanswered(2, now(world)));
+    t.strictSame(failures(world, 2), { 60: 'left out', 123: 'left out' });
+    t.strictSame(failures(world, 1), { 63: 'counts' });
+    await pass(world, 1, [2], [1]);
+    await pass(world, 2, [], [1, 2]);
+    t.strictSame(failures(world, 2), { 60: 'left out', 123: 'left out', 183: 'left out' });
+    t.equal(world.published.get(2)?.status, 'up');
+    await pass(world, 10, [], [1, 2]);
+    t.match(incidents(world), [{ serviceId: 1, status: 'resolved' }]);
+    t.equal(incidents(world).length, 1);
+  },
+);
+
+t.test('it opens the incident of what fails by itself when what it depends on has answered', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(2, now(world)));
+  t.strictSame(incidents(world), []);
+  await world.clock.advance(2_000);
+  await take(world, good(1, now(world)));
+  await world.clock.advance(1_000);
+  await settle(world);
+  t.strictSame(incidents(world), [{ serviceId: 2, status: 'investigating', startedAt: 54 }]);
+  t.strictSame(failures(world, 2), { 60: 'counts' });
+});
+
+t.test('it opens it after 45 s without an answer', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(2, now(world)));
+  await world.clock.advance(44_000);
+  await settle(world);
+  t.strictSame(incidents(world), []);
+  await world.clock.advance(2_000);
+  await settle(world);
+  t.match(incidents(world), [{ serviceId: 2, status: 'investigating', startedAt: 54 }]);
+});
+
+t.test('an outage that is over before that is known has an incident, too', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(2, now(world)));
+  await world.clock.advance(1_000);
+  await take(world, good(2, now(world)));
+  t.strictSame(incidents(world), [{ serviceId: 2, status: 'monitoring', startedAt: 54 }]);
+});
+
+t.test(
+  'what still fails two minutes after the router has recovered is down by itself from then on',
+  async (t) => {
+    const world = await createHome();
+    await world.clock.advance(MINUTE);
+    await take(world, unanswered(1, now(world)), unanswered(2, now(world)));
+    await pass(world, 2, [1, 2]);
+    await pass(world, 2, [2], [1]);
+    t.match(incidents(world), [{ serviceId: 1 }]);
+    t.equal(incidents(world).length, 1);
+    await world.clock.advance(MINUTE + 1_000);
+    await take(world, unanswered(2, now(world)));
+    await take(world, good(1, now(world)));
+    await world.clock.advance(6_000);
+    await take(world, good(1, now(world)));
+    await world.clock.advance(2_000);
+    await settle(world);
+    t.match(incidents(world), [{ serviceId: 1 }, { serviceId: 2, status: 'investigating', startedAt: 361 }]);
+    t.strictSame(failures(world, 2), {
+      60: 'left out',
+      120: 'left out',
+      180: 'left out',
+      240: 'left out',
+      300: 'left out',
+      361: 'counts',
+    });
+  },
+);
+
+t.test('it does not wait for a router that is new, was only slow, is paused or is unknown', async (t) => {
+  const changes: [string, (world: World) => Promise<void>][] = [
+    ['new', async () => {}],
+    [
+      'slow before',
+      async (world) => {
+        await take(world, good(1, now(world), { responseTimeMs: 20_000 }));
+        await world.clock.advance(1_000);
+        await take(world, good(1, now(world)));
+      },
+    ],
+  ];
+  for (const [name, change] of changes) {
+    const world = await createHome();
+    await world.clock.advance(20_000);
+    await change(world);
+    await world.clock.advance(10_000);
+    await take(world, unanswered(2, now(world)));
+    await world.clock.advance(1_000);
+    await take(world, good(1, now(world)));
+    await world.clock.advance(1_000);
+    await settle(world);
+    t.match(incidents(world), [{ serviceId: 2, status: 'investigating' }], name);
+  }
+  for (const paused of [true, false]) {
+    const world = await createWorld({ services: [{ ...router, paused }, child(2)] });
+    await take(world, good(2, START));
+    await world.clock.advance(MINUTE);
+    await take(world, unanswered(2, now(world)));
+    t.match(incidents(world), [{ serviceId: 2, status: 'investigating' }], paused ? 'paused' : 'unknown');
+  }
+});
+
+t.test('it follows what is behind something that is behind a router', async (t) => {
+  const world = await createHome([router, child(2), child(3, { dependsOn: ['service-2'] })]);
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(3, now(world)));
+  t.strictSame([...world.asked].sort(), [1, 2]);
+  await world.clock.advance(1_000);
+  await take(world, unanswered(2, now(world)), unanswered(1, now(world)));
+  await world.clock.advance(3 * MINUTE);
+  await settle(world);
+  t.match(incidents(world), [{ serviceId: 1 }]);
+  t.strictSame([failures(world, 2), failures(world, 3)], [{ 61: 'left out' }, { 60: 'left out' }]);
+});
+
+t.test('a process that takes over goes on from there', async (t) => {
+  const before = await createHome();
+  await before.clock.advance(MINUTE);
+  await take(before, unanswered(2, now(before)));
+  await before.record.stop();
+  const { registry, clock } = before;
+  const after = await createWorld({ services: [router, child(2)], registry, clock });
+  await clock.advance(1_000);
+  t.ok(after.asked.includes(1), 'what it depends on is checked again');
+  await take(after, unanswered(1, now(after)));
+  t.strictSame(failures(after, 2), { 60: 'left out' }, 'a failure before the start is left out afterwards');
+  await clock.advance(MINUTE);
+  await take(after, unanswered(2, now(after)), unanswered(1, now(after)));
+  await after.record.stop();
+  // One more, while both are down.
+  const last = await createWorld({ services: [router, child(2)], registry, clock });
+  await clock.advance(1_000);
+  await take(last, unanswered(2, now(last)));
+  await take(last, good(1, now(last)), good(2, now(last)));
+  t.strictSame(failures(last, 2), { 121: 'left out', 122: 'left out' });
+  t.match(incidents(last), [{ serviceId: 1 }]);
+});
+
+t.test('it leaves out results that arrive when the outage of the router is over', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(10 * MINUTE);
+  const at = START + MINUTE;
+  await take(world, unanswered(1, at));
+  await take(world, good(1, at + MINUTE));
+  await take(world, unanswered(2, at - 20_000), good(2, at + 2 * MINUTE));
+  await world.clock.advance(10 * MINUTE);
+  await settle(world);
+  t.strictSame(failures(world, 2), { 40: 'left out' });
+  t.match(incidents(world), [{ serviceId: 1 }]);
+});
+
+t.test(
+  'an outage of its own goes on while the router is down, and what happens meanwhile is left out',
+  async (t) => {
+    const world = await createHome();
+    await world.clock.advance(MINUTE);
+    await take(world, unanswered(2, now(world)), good(1, now(world)));
+    await world.clock.advance(1_000);
+    await take(world, good(1, now(world)));
+    await world.clock.advance(2_000);
+    await pass(world, 2, [1, 2]);
+    await pass(world, 1, [], [1, 2]);
+    t.match(incidents(world), [
+      { serviceId: 2, status: 'monitoring', startedAt: 54 },
+      { serviceId: 1, status: 'monitoring' },
+    ]);
+    t.strictSame(failures(world, 2), { 60: 'counts', 123: 'counts', 183: 'left out' });
+  },
+);
+
+t.test('a heartbeat that is missed while the router is down is left out', async (t) => {
+  const backup = child(2, { domain: 's2.example', check: { ...DEFAULT_CHECK, kind: 'heartbeat' } });
+  const world = await createWorld({ services: [router, backup], silenceMs: MINUTE });
+  await take(world, good(1, START));
+  world.record.startListening();
+  const beat = async (word: 'up' | 'down') => {
+    const rest = { reported: null, timestamp: null, dependencies: null, run: null } as const;
+    const report = { kind: 'beat', domain: 's2.example', word, ...rest } as const;
+    const taken = world.record.takeHeartbeat({ report, accountId: 7, arrivedAt: now(world), body: '' });
+    await settle(world);
+    await taken;
+  };
+  await beat('up');
+  await world.clock.advance(MINUTE - 5_000);
+  await take(world, unanswered(1, now(world)));
+  await world.clock.advance(2 * MINUTE);
+  await settle(world);
+  t.equal(world.published.get(2)?.status, 'down');
+  t.strictSame(Object.values(failures(world, 2)), ['left out', 'left out']);
+  await beat('down');
+  t.match(incidents(world), [{ serviceId: 1 }], 'it was down before');
+  await beat('up');
+  await beat('down');
+  t.match(incidents(world), [{ serviceId: 1 }, { serviceId: 2 }], 'what it reports of itself has reached us');
+});
