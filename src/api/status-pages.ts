@@ -180,8 +180,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       counts: verdict.counts,
       groups: view.groups.map(({ name, services }) => ({
         name,
-        services: services.map(({ service, current, standing, stale }) => ({
-          ...viewService(service, current, stale),
+        services: services.map(({ service, current, standing, stale, cause }) => ({
+          ...viewService(service, current, stale, cause),
           paused: service.paused,
           in_maintenance: standing === 'maintenance',
         })),

@@ -24,6 +24,7 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { findKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
+import { whyUnreached } from '../view/cause-of-down.ts';
 import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';
 import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
@@ -123,6 +124,7 @@ export async function joinOwners(parts: {
           : letters?.startLetterSender({
               ...{ ...common, counter: deliveries.letters, siteUrl, mailer },
               isDown: (serviceId) => parts.alerts.status.get(serviceId)?.status === 'down',
+              whyUnreached: (serviceId) => unreachedForAll(parts, serviceId),
             });
       const isAble = () => isOurs() && parts.alerts.prober().online;
       const stopRechecks = startDomainRechecks({ registry, proofs, clock, log, isAble });
@@ -173,4 +175,27 @@ export async function joinOwners(parts: {
 function readSecretKey({ storage, secrets }: Config): Uint8Array {
   const found = findKey(storage.dataDir, secrets.key);
   return found.kind === 'none' ? randomBytes(32) : found.key;
+}
+
+/** Why a service cannot be reached, for people outside its account; null: it can, as far as that is known. */
+function unreachedForAll(
+  {
+    alerts: { services, status },
+    config,
+    clock,
+  }: Pick<Parameters<typeof joinOwners>[0], 'alerts' | 'config' | 'clock'>,
+  serviceId: number,
+) {
+  const service = services.byId(serviceId);
+  const current = status.get(serviceId);
+  if (service === null || current === null) return null;
+  const { intervalMs } = config.checks;
+  const sources = {
+    directory: { whole: services },
+    status,
+    intervalMs,
+    listenedAt: clock.now,
+    now: clock.now,
+  };
+  return whyUnreached({ ...sources, isPublished: true }, service, current);
 }

@@ -22,6 +22,7 @@ import type { HttpRequest, Route } from '../http/route.ts';
 import { enumOf, nullable, object } from '../http/schema.ts';
 import { type Static, type TObject, Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
+import { whyUnreached } from '../view/cause-of-down.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { SERVICE_SORTS } from '../view/service-order.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
@@ -151,7 +152,9 @@ function isItDown(parts: ToolParts): Tool {
         limit: MAX_OPEN_INCIDENTS,
         offset: 0,
       });
+      const unreached = whyUnreached(parts, service, current);
       const judged = judgeOutage({
+        ...(unreached === null ? {} : { unreached }),
         status: current.status,
         isOutdated: !online || isStale(current, interval, now(), parts.listenedAt),
         scope: scopeOf(current),

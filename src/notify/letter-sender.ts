@@ -19,6 +19,9 @@ import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
 import { startOutbox } from './outbox.ts';
 
+/** Why a service cannot be reached: the name of the cause, null for one that is not for everyone. Null: it can, as far as that is known. */
+type WhyUnreached = (serviceId: number) => { readonly because: string | null } | null;
+
 export interface LetterSenderOptions {
   readonly registry: LetterStore;
   readonly mailer: Mailer;
@@ -32,6 +35,8 @@ export interface LetterSenderOptions {
   readonly log: Log;
   /** Whether a service is down now. */
   readonly isDown: (serviceId: number) => boolean;
+  /** Why a service cannot be reached now; absent: not known. */
+  readonly whyUnreached?: WhyUnreached;
   /** Whether this process is the monitor; if not, another one may send. */
   readonly isOurs: () => boolean;
 }
@@ -98,7 +103,10 @@ export function startLetterSender(options: LetterSenderOptions) {
       inFlight.add(id);
       begun.push(clock.monotonic());
       try {
-        const result = await mailer.send(composeLetter(letter, siteUrl, isDown), signal);
+        const result = await mailer.send(
+          composeLetter(letter, siteUrl, isDown, options.whyUnreached),
+          signal,
+        );
         const { outcome } = result;
         if (signal.aborted && outcome === 'failed') return null;
         const isReached = result.outcome !== 'failed' || result.problem.code !== 'mail_unreachable';
@@ -134,6 +142,7 @@ export function composeLetter(
   letter: DueLetter,
   siteUrl: string,
   isDown: LetterSenderOptions['isDown'] = () => false,
+  whyUnreached: WhyUnreached = () => null,
 ): Letter {
   const { hostname } = new URL(siteUrl);
   const { id, to, language, secret } = letter;
@@ -179,7 +188,14 @@ export function composeLetter(
       };
     case 'change': {
       const { event, service, beganAt, subscriptionId } = letter;
-      const message = asOfNow(subscriberMessage(event, service, beganAt, siteUrl), isDown);
+      const now = asOfNow(subscriberMessage(event, service, beganAt, siteUrl), isDown);
+      const unreached = service.isPage ? null : whyUnreached(service.id);
+      const items = now.items.map((item) =>
+        unreached === null || item.event !== 'down' || item.lastedMs !== null
+          ? item
+          : { ...item, because: { slug: '', name: unreached.because ?? words.inFront } },
+      );
+      const message = { ...now, items };
       const first = `${message.thread}.${subscriptionId}@${hostname}`;
       const isFirst = message.type === 'alert';
       return {

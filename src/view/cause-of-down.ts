@@ -7,10 +7,12 @@ import { intervalOf, isStale } from './staleness.ts';
 
 /** Sources of the cause. */
 export type CauseSources = Pick<SiteSources, 'intervalMs' | 'listenedAt' | 'now'> & {
-  readonly directory: Pick<SiteSources['directory'], 'whole'>;
+  readonly directory: { readonly whole: Pick<SiteSources['directory']['whole'], 'bySlug'> };
   readonly status: Pick<SiteSources['status'], 'get'>;
   /** A member of the account of the service asks; absent: everyone who sees it. */
   readonly isMember?: true;
+  /** Others than those who may see the service read it, as on a status page that shows it. */
+  readonly isPublished?: true;
 };
 
 /**
@@ -18,7 +20,29 @@ export type CauseSources = Pick<SiteSources, 'intervalMs' | 'listenedAt' | 'now'
  * depend on another one of them. Null: it is not down, or nothing that those who see it may know of is the cause.
  */
 export function causeOfDown(
-  { directory, status, intervalMs, listenedAt, now, isMember }: CauseSources,
+  sources: CauseSources,
+  service: Service,
+  current: Pick<CurrentStatus, 'status'>,
+): Service | null {
+  const cause = findCause(sources, service, current);
+  return cause !== null && (sources.isMember || mayName(service, cause, sources)) ? cause : null;
+}
+
+/** Why a service cannot be reached. */
+export interface Unreached {
+  /** What people call the cause; null: those who see the service may not know of it. */
+  readonly because: string | null;
+}
+
+/** Why a service cannot be reached, for people; null: it is not down, or by itself. `of`: as for {@link causeOfDown}. */
+export function whyUnreached(...of: Parameters<typeof causeOfDown>): Unreached | null {
+  if (findCause(...of) === null) return null;
+  const named = causeOfDown(...of);
+  return { because: named === null ? null : fullName(named) };
+}
+
+function findCause(
+  { directory, status, intervalMs, listenedAt, now }: CauseSources,
   service: Service,
   current: Pick<CurrentStatus, 'status'>,
 ): Service | null {
@@ -31,17 +55,14 @@ export function causeOfDown(
   });
   const isFirst = (one: Service) =>
     !ancestorsOf(one, bySlug).some(({ id }) => down.some((other) => other.id === id));
-  const cause = down.find(isFirst);
-  return cause !== undefined && (isMember || mayName(service, cause)) ? cause : null;
-}
-
-/** What people call that service; null as above. */
-export function nameOfCause(...known: Parameters<typeof causeOfDown>): string | null {
-  const cause = causeOfDown(...known);
-  return cause === null ? null : fullName(cause);
+  return down.find(isFirst) ?? null;
 }
 
 /** Whether everyone who sees a service may know of another one: it is public, or both are for the same members alone. */
-function mayName({ visibility, accountId }: Service, cause: Service): boolean {
-  return isPublic(cause) || (visibility === 'private' && cause.accountId === accountId);
+function mayName(
+  { visibility, accountId }: Service,
+  cause: Service,
+  { isPublished }: Pick<CauseSources, 'isPublished'>,
+): boolean {
+  return isPublic(cause) || (!isPublished && visibility === 'private' && cause.accountId === accountId);
 }

@@ -13,6 +13,7 @@ import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { PostStore } from '../store/ports/posts.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
+import { causeOfDown, type Unreached, whyUnreached } from './cause-of-down.ts';
 import { nextOccurrences } from './next-occurrences.ts';
 import type { ShownDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
@@ -39,6 +40,10 @@ interface ListedService {
   readonly standing: PageStanding;
   /** Whether the service was last seen more than two intervals ago. */
   readonly stale: boolean;
+  /** What it cannot be reached without and is down, where everyone may know of it; null: nothing is. */
+  readonly cause: Service | null;
+  /** Why it cannot be reached; null: it can, as far as that is known. */
+  readonly unreached: Unreached | null;
 }
 
 /** A page at one moment. */
@@ -155,7 +160,15 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
       const current = status.get(service.id) ?? unknownStatus(service.id);
       const stale = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
       const standing = standingOf(current.status, service.paused, running.has(service.id));
-      return { service, current, standing, stale };
+      const known = [{ ...sources, isPublished: true }, service, current] as const;
+      return {
+        service,
+        current,
+        standing,
+        stale,
+        cause: causeOfDown(...known),
+        unreached: whyUnreached(...known),
+      };
     }),
   }));
   const all = listed.flatMap(({ services }) => services);

@@ -9,7 +9,7 @@ import type { HttpError } from '../http/problem.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import { nameOfCause } from '../view/cause-of-down.ts';
+import { whyUnreached } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
 import type { ReaderWatch } from '../view/reader-watch.ts';
 import { findListed, findShownPage } from '../view/status-page-view.ts';
@@ -75,7 +75,7 @@ export type PageSources = Omit<
     SparklineSources &
     ViewSources &
     WellKnownSources,
-  'changes' | 'assets' | 'logos'
+  'changes' | 'assets' | 'logos' | 'whyUnreached'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
@@ -124,13 +124,14 @@ export function pageRoutes(sources: PageSources) {
   const { all, whole } = sources.directory;
   const changes = createLiveChanges({ ...sources, directory: { all, byId: whole.byId } });
   const logos = createLogos();
-  const news = { ...sources, changes, logos };
+  const unreached: HomeSources['whyUnreached'] = (...known) =>
+    whyUnreached({ ...sources, now: () => sources.clock.now() }, ...known);
+  const news = { ...sources, changes, logos, whyUnreached: unreached };
   const live = new LiveStreams({
     ...news,
     servicesOfPage: (request, slug) => servicesOfPage({ ...request, params: { slug } }, sources),
     isOnline: () => sources.readiness().prober.online,
     homeUpdate: (...asked) => homeUpdate(news, renderPart, ...asked),
-    causeOf: (...known) => nameOfCause({ ...sources, now: () => sources.clock.now() }, ...known),
     monitorUpdate: (...asked) => monitorUpdate(news, renderPart, ...asked),
   });
   const list = homePage(render, { ...news, assets: assets.addresses });

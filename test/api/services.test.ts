@@ -137,6 +137,32 @@ t.test('a service that is down says because of which one, to those who may know 
 });
 
 t.test(
+  'pages say because of what a service cannot be reached, and name nothing that is private',
+  async (t) => {
+    const router = service(1, 'router');
+    const nas = service(2, 'nas', { dependsOn: ['router'] });
+    const hidden = service(3, 'vault', { origin: 'owner', accountId: 7, visibility: 'private' });
+    const shop = service(4, 'shop', { dependsOn: ['vault'] });
+    const world = await startApi({ services: [router, nas, hidden, shop] });
+    t.teardown(world.close);
+    await world.status.put([1, 2, 3, 4].map((id) => current(id, check(NOW, { status: 'down' }))));
+    const textOf = async (path: string) => (await world.get(path)).text;
+    const named = await textOf('/status/nas-example');
+    t.match(named, /<title>NAS is down: not reachable, because of ROUTER/);
+    t.match(named, /og:description" content="[^"]*not reachable, because of ROUTER/);
+    t.match(await textOf('/status/nas-example?lang=de'), /nicht erreichbar wegen ROUTER/);
+    const page = await textOf('/status/shop-example');
+    t.match(page, /SHOP is down: not reachable, because of something in front of it/);
+    t.notMatch(page, /vault/i);
+    const home = await textOf('/');
+    t.match(home, /because of ROUTER/);
+    t.match(home, /because of something in front of it/);
+    t.notMatch(home, /vault/i);
+    t.equal(at((await world.get('/api/v1/status/shop')).json, 'because'), undefined);
+  },
+);
+
+t.test(
   'the JSON of a service is made once for each observation, whichever object the store gives',
   async (t) => {
     const one = service(1, 'a');

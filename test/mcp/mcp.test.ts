@@ -148,6 +148,14 @@ t.test('it gives verdicts by rule', async (t) => {
     t.match(judged.sentence, /^[A-Z].+\.$/);
   }
   t.strictSame([...new Set(table.map(([, verdict]) => verdict))].sort(), [...OUTAGE_VERDICTS].sort());
+  for (const [because, name] of [
+    ['Router', 'Router'],
+    [null, 'something in front of it'],
+  ] as const)
+    t.equal(
+      judgeOutage(facts({ status: 'down', unreached: { because } })).sentence,
+      `It is not just you: the service cannot be reached, because of ${name}.`,
+    );
 });
 
 t.test(

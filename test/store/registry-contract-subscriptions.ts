@@ -261,6 +261,18 @@ export async function subscriptionContract(
       event: { change: { type: 'status', from: 'up', to: 'down' }, at: now },
       beganAt: null,
     });
+    const why = (because: string | null) =>
+      first.slice(0, 1).map(
+        (letter) =>
+          composeLetter(
+            letter,
+            'https://upbeat.test',
+            () => true,
+            () => ({ because }),
+          ).subject,
+      );
+    t.match(why('Router')[0], 'is down: not reachable, because of Router');
+    t.match(why(null)[0], 'is down: not reachable, because of something in front of it');
     const [letter] = first;
     t.ok(letter);
     if (letter === undefined) return;

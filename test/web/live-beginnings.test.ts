@@ -34,7 +34,7 @@ t.test('it makes the lists of the home page once for all streams that begin toge
     servicesOfPage: async () => [],
     isOnline: () => true,
     homeUpdate: ({ code }, _shown, ids) => make(`home ${code} ${ids?.join() ?? 'all'}`),
-    causeOf: () => null,
+    whyUnreached: () => null,
     monitorUpdate: ({ code }) => make(`monitor ${code}`),
   });
   const server = createServer(async (request, response) => {
@@ -97,7 +97,7 @@ t.test(
       servicesOfPage: async () => [],
       isOnline: () => true,
       homeUpdate: (_language, _shown, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
-      causeOf: () => null,
+      whyUnreached: () => null,
       monitorUpdate: () => ({ html: {} }),
     });
     const heard = Array.from({ length: STREAMS }, () => ({ turns: [] as number[], text: '' }));

@@ -4,7 +4,7 @@ import type { VendorStatus } from '../incident/vendor-status.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { Scope } from './current.ts';
 
-/** The answers, each with its sentence. They contain no text of vendors or owners. */
+/** The answers, each with its sentence. They contain no text of vendors or owners but the name of a cause. */
 const SENTENCES = {
   down: 'It is not just you: the service fails our checks.',
   partly_down: 'It is not just you: the service fails our checks from some regions, and works from others.',
@@ -37,15 +37,19 @@ export interface OutageFacts {
   readonly scope: Scope | null;
   /** Null: the vendor's status page is not read. */
   readonly vendor: VendorStatus | null;
+  /** Why it cannot be reached: the name of the cause, null for one that is not for everyone. Absent: it can, as far as that is known. */
+  readonly unreached?: { readonly because: string | null };
 }
 
 /** The verdict, and a sentence for people. Our own checks count more than the vendor. */
-export function judgeOutage({ status, isOutdated, scope, vendor }: OutageFacts): {
+export function judgeOutage({ status, isOutdated, scope, vendor, unreached }: OutageFacts): {
   readonly verdict: OutageVerdict;
   readonly sentence: string;
 } {
   const verdict = verdictOf();
-  return { verdict, sentence: SENTENCES[verdict] };
+  if (verdict !== 'down' || unreached === undefined) return { verdict, sentence: SENTENCES[verdict] };
+  const cause = unreached.because ?? 'something in front of it';
+  return { verdict, sentence: `It is not just you: the service cannot be reached, because of ${cause}.` };
 
   function verdictOf(): OutageVerdict {
     const word = wordOf(vendor);

@@ -21,6 +21,8 @@ export interface LetterWords {
   /** Below a letter to a subscriber. */
   readonly subscriberReason: (what: string, site: string) => string;
   readonly unsubscribe: string;
+  /** A cause that is not for everyone, after `because` of messages. */
+  readonly inFront: string;
   /** All services of a category. */
   readonly category: (title: string) => string;
 }
@@ -43,6 +45,7 @@ export const LETTER_WORDS: Readonly<Record<MessageLanguage, LetterWords>> = {
       `Someone, probably you, asked for e-mail about ${what} once more. There is nothing to do.`,
     subscriberReason: (what, site) => `You subscribed to ${what} at ${site}.`,
     unsubscribe: 'Unsubscribe',
+    inFront: 'something in front of it',
     category: (title) => `all services of the category ${title}`,
   },
   de: {
@@ -63,6 +66,7 @@ export const LETTER_WORDS: Readonly<Record<MessageLanguage, LetterWords>> = {
       `Jemand, vermutlich Sie, hat noch einmal um E-Mail gebeten: ${what}. Es ist nichts zu tun.`,
     subscriberReason: (what, site) => `Sie haben bei ${site} abonniert: ${what}.`,
     unsubscribe: 'Abbestellen',
+    inFront: 'einer Störung davor',
     category: (title) => `alle Dienste der Kategorie ${title}`,
   },
 };

@@ -251,11 +251,11 @@ function nameOf({ service }: MessageItem): string {
 }
 
 function tellOf(item: MessageItem, language: MessageLanguage): Told {
-  const { reason, incident, maintenance, certificate, lastedMs, scope, status } = item;
+  const { incident, maintenance, certificate, lastedMs, scope, status } = item;
   const shared = SHARED_TEXTS[language];
   return {
     name: nameOf(item),
-    why: reason === null ? '' : cleanLine(shared.reason(reason), MAX_WHY_LENGTH),
+    why: whyOf(item, language),
     title: cleanLine(incident?.title ?? maintenance?.title ?? '', MAX_WHY_LENGTH),
     state: incident === null ? '' : shared.incidentStatus[incident.status],
     lasted: lastedMs === null ? '' : FORMATS[language].length(lastedMs),
@@ -265,6 +265,12 @@ function tellOf(item: MessageItem, language: MessageLanguage): Told {
     phase: maintenance?.phase ?? 'running',
     isSlow: status === 'slow',
   };
+}
+
+function whyOf({ reason, because, lastedMs }: MessageItem, language: MessageLanguage): string {
+  if (because !== undefined && lastedMs === null)
+    return MESSAGE_WORDS[language].unreached(cleanLine(because.name, MAX_NAME_LENGTH));
+  return reason === null ? '' : cleanLine(SHARED_TEXTS[language].reason(reason), MAX_WHY_LENGTH);
 }
 
 function placesOf({ regions }: MessageItem): string {

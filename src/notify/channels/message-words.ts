@@ -75,6 +75,7 @@ export interface MessageWords {
   readonly notEverywhere: string;
   /** What it is not reachable without. */
   readonly because: string;
+  readonly unreached: (name: string) => string;
   /** What is not reachable without it. */
   readonly behind: string;
   readonly behindCount: (count: number) => string;
@@ -205,6 +206,7 @@ const english: MessageWords = {
   everywhere: 'everywhere',
   notEverywhere: 'not everywhere',
   because: 'Not reachable, because of',
+  unreached: (name) => `not reachable, because of ${name}`,
   behind: 'Behind it',
   behindCount: (count) =>
     count === 1 ? '1 service, without a separate alert' : `${count} services, without separate alerts`,
@@ -341,6 +343,7 @@ const german: MessageWords = {
   everywhere: 'überall',
   notEverywhere: 'nicht überall',
   because: 'Nicht erreichbar wegen',
+  unreached: (name) => `nicht erreichbar wegen ${name}`,
   behind: 'Dahinter',
   behindCount: (count) =>
     count === 1 ? '1 Dienst ohne eigene Meldung' : `${count} Dienste ohne eigene Meldungen`,

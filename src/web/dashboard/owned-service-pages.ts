@@ -16,7 +16,7 @@ import type { Trial } from '../../resources/services/new-service.ts';
 import { serviceChanges } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
-import { nameOfCause } from '../../view/cause-of-down.ts';
+import { whyUnreached } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { windowOf } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
@@ -181,7 +181,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
         word: texts.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],
-        verdict: describeVerdict(current, session.language, nameOfCause(causes, service, current)),
+        verdict: describeVerdict(current, session.language, whyUnreached(causes, service, current)),
         proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
         isOutOfReach: !service.verified && !needsProof,
         hasAddress: secret !== null || service.check.addressHash !== undefined,

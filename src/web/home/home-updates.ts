@@ -1,8 +1,11 @@
 /** The parts of the home page that change while it is open, rendered by the templates of the page itself. */
 
+import type { Service } from '../../domain/service.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 import type { Language } from '../language/language.ts';
@@ -22,6 +25,7 @@ export interface HomeUpdateSources {
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
   readonly logos: Pick<Logos, 'pathOf'>;
+  readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
 }
 
 /** Sources of the state of the monitor. */
@@ -30,7 +34,7 @@ type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 /** The data of `home-troubled`. */
 export function viewTroubled(
   view: HomeView,
-  sources: MonitorSources & Pick<HomeUpdateSources, 'logos'>,
+  sources: MonitorSources & Pick<HomeUpdateSources, 'logos' | 'whyUnreached'>,
   language: Language,
 ) {
   const { texts, formats } = language;
@@ -46,7 +50,7 @@ export function viewTroubled(
         page,
         status,
         pill: pillMarkup(status, texts.status[status]),
-        reason: explainStatus(current, language),
+        reason: explainStatus(current, language, sources.whyUnreached(service, current)),
         since: current.since === null ? [] : texts.home.lasting(lasting(current.since)),
       })),
     more: hidden ? texts.home.allTroubled(formats.number(troubled.length)) : null,

@@ -216,6 +216,8 @@ export const english = {
       down: (name: string, lasted: Moment): Phrase => phraseOf`${name} has been down for ${lasted}`,
       /** After the sentence that it is down: what it does, such as `is returning errors (HTTP 503)`. */
       why: (symptom: string) => `: it ${symptom}`,
+      /** The same where it cannot be reached: why. */
+      unreached: (because: string) => `: ${because}`,
       unknown: (name: string): Phrase => [`${name} has not been checked yet`],
       /** The newest check is too old to say how the service is. */
       stale: (name: string, seen: Moment): Phrase => phraseOf`${name} was last checked ${seen}`,
@@ -229,7 +231,8 @@ export const english = {
       down: (name: string) => `${name} is down`,
     },
     noHeartbeat: 'no heartbeat arrived',
-    because: (name: string) => `not reachable, because of ${name}`,
+    /** `name` is null where those who see the service may not know of the cause. */
+    because: (name: string | null) => `not reachable, because of ${name ?? 'something in front of it'}`,
     failure: shared.failure,
     symptom: shared.symptom,
     reason: shared.reason,

@@ -25,6 +25,7 @@ import { retryLater } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import type { ReaderWatch, StreamReader } from '../../view/reader-watch.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { ServiceFinder } from '../../view/service-finder.ts';
@@ -52,8 +53,8 @@ export interface LiveSources {
     shown: ShownServices,
     serviceIds: readonly number[] | null,
   ) => LiveUpdate;
-  /** The name of the service because of which another one is down; null: there is none. */
-  readonly causeOf: (service: Service, current: CurrentStatus) => string | null;
+  /** Why a service cannot be reached; null: it can, as far as that is known. */
+  readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
   /** The state of the monitor, for every page of a reader. */
   readonly monitorUpdate: (language: Language, shown: ShownServices) => LiveUpdate;
 }
@@ -98,7 +99,7 @@ export class LiveStreams {
   readonly #clock: Clock;
   readonly #isOnline: () => boolean;
   readonly #homeUpdate: LiveSources['homeUpdate'];
-  readonly #causeOf: LiveSources['causeOf'];
+  readonly #whyUnreached: LiveSources['whyUnreached'];
   readonly #monitorUpdate: LiveSources['monitorUpdate'];
   readonly #streams = new Set<Stream>();
   readonly #homes = new Set<Stream>();
@@ -128,7 +129,7 @@ export class LiveStreams {
     this.#isOnline = sources.isOnline;
     this.#servicesOfPage = sources.servicesOfPage;
     this.#homeUpdate = sources.homeUpdate;
-    this.#causeOf = sources.causeOf;
+    this.#whyUnreached = sources.whyUnreached;
     this.#monitorUpdate = sources.monitorUpdate;
     this.#unwatch = changes.watch(({ serviceId }, isChanged) => {
       if (this.#watchers.has(serviceId)) {
@@ -197,8 +198,8 @@ export class LiveStreams {
     const service = shown.byId(serviceId);
     if (service === null) return [];
     const current = this.#status.get(serviceId) ?? unknownStatus(serviceId);
-    const [page, because] = [this.#directory.pageName(service), this.#causeOf(service, current)];
-    return [serviceUpdate(page, current, language, this.#clock.now(), because)];
+    const [page, unreached] = [this.#directory.pageName(service), this.#whyUnreached(service, current)];
+    return [serviceUpdate(page, current, language, this.#clock.now(), unreached)];
   }
 
   #beginningOf(content: string, { language, shown }: Stream, make: () => LiveUpdate): string {

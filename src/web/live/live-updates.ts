@@ -25,6 +25,7 @@ import { responseTimeOf } from '../../domain/status/agree.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import type { Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
@@ -35,14 +36,14 @@ export function serviceUpdate(
   current: CurrentStatus,
   language: Language,
   now: number,
-  because: string | null = null,
+  unreached: Unreached | null = null,
 ): LiveUpdate {
   const { status, latest } = current;
   const { texts, formats } = language;
   const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
   const html: Record<string, string> = {
     [`pill:${page}`]: pillMarkup(status, texts.status[status]),
-    [`said:${page}`]: markup(describeVerdict(current, language, because)),
+    [`said:${page}`]: markup(describeVerdict(current, language, unreached)),
   };
   if (latest === null) return { html, statuses: { [status]: [page] } };
   html[`checked:${page}`] = markup([age(latest.checkedAt)]);

@@ -3,20 +3,21 @@ import type { OwnerSeverity } from '../../domain/incident/owner-incident.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import type { Language } from '../language/language.ts';
 
-/** Since when and why, with the name of the service that is the cause of an outage if one is, and without the name of the service: `has been down since ...: it is returning errors (HTTP 503).` */
+/** Since when and why, with the cause if it cannot be reached, and without the name of the service: `has been down since ...: it is returning errors (HTTP 503).` */
 export function describeVerdict(
   current: CurrentStatus,
   language: Language,
-  because: string | null = null,
+  unreached: Unreached | null = null,
 ): Phrase {
   const { status, since, latest } = current;
   const { service } = language.texts;
   if (status === 'unknown' || since === null || latest === null) return [service.notChecked];
   const lasted = lasting(since);
   if (status === 'up') return service.up(time(since), lasted);
-  const why = because === null ? explainStatus(current, language) : service.because(because);
+  const why = explainStatus(current, language, unreached);
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
 }
 
@@ -26,13 +27,15 @@ interface AnswerSubject {
   readonly paused: boolean;
   /** When the service was last seen if that is too long ago, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
+  /** Why it cannot be reached; null: it can, as far as that is known. */
+  readonly unreached: Unreached | null;
   /** Severity of the worst open incident that its owner reports; null: none is open. */
   readonly reported: OwnerSeverity | null;
 }
 
 /** The answer to "is it up?" as one sentence, and for a title, in which no time passes. */
 export function describeAnswer(
-  { name, paused, staleSince, reported }: AnswerSubject,
+  { name, paused, staleSince, unreached, reported }: AnswerSubject,
   { status, since, latest }: CurrentStatus,
   { texts }: Language,
 ): { readonly status: ServiceStatus; readonly sentence: Phrase; readonly title: Phrase } {
@@ -46,7 +49,13 @@ export function describeAnswer(
     return { status: reported === 'minor' ? 'slow' : 'down', title, sentence: title };
   }
   const failure = latest?.failure ?? null;
-  const why = status === 'down' && failure !== null ? [answer.why(symptom(failure))] : [];
+  const said =
+    unreached === null
+      ? failure === null || status !== 'down'
+        ? null
+        : answer.why(symptom(failure))
+      : answer.unreached(texts.service.because(unreached.because));
+  const why = said === null ? [] : [said];
   const title = [answerTitle[status](name), ...why];
   return {
     status,
@@ -59,8 +68,10 @@ export function describeAnswer(
 export function explainStatus(
   { status, latest }: Pick<CurrentStatus, 'status' | 'latest'>,
   { texts, formats }: Language,
+  unreached: Unreached | null = null,
 ): string | null {
   const { service } = texts;
+  if (unreached !== null) return service.because(unreached.because);
   if (latest === null || (status !== 'slow' && status !== 'down')) return null;
   // A status word that makes a service slow or down is the reason, whatever its response time. A failure contains it.
   const word = latest.reported;

@@ -14,6 +14,7 @@ import { portOf } from '../../kinds/settings.ts';
 import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { type AnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
@@ -51,8 +52,8 @@ export interface ServiceKnowledge extends VendorKnowledge {
   readonly intervalMs: number;
   /** Regions that the service names for its checks in which no node makes checks, by name. */
   readonly withoutNode: readonly string[];
-  /** The name of the service because of which it is down; null: there is none. */
-  readonly because: string | null;
+  /** Why it cannot be reached; null: it can, as far as that is known. */
+  readonly unreached: Unreached | null;
   /** When the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
@@ -91,11 +92,16 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     shape: STATUS_SHAPES[current.status],
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
     answer: describeAnswer(
-      { ...service, staleSince: known.staleSince, reported: worstReported(posts) },
+      {
+        ...service,
+        staleSince: known.staleSince,
+        reported: worstReported(posts),
+        unreached: known.unreached,
+      },
       current,
       language,
     ),
-    verdict: describeVerdict(current, language, known.because),
+    verdict: describeVerdict(current, language, known.unreached),
     checked:
       latest === null
         ? null

@@ -13,7 +13,7 @@ import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
-import { nameOfCause } from '../../view/cause-of-down.ts';
+import { whyUnreached } from '../../view/cause-of-down.ts';
 import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -140,7 +140,7 @@ class ServicePages {
         service,
         page: this.#sources.directory.pageName(service),
         current,
-        because: nameOfCause(this.#sources, service, current),
+        unreached: whyUnreached(this.#sources, service, current),
         staleSince: isOld ? seenAt(current, this.#sources.listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],

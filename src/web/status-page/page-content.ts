@@ -27,7 +27,7 @@ export function viewGroups(
     .filter(({ services }) => services.length > 0)
     .map(({ name, services }) => ({
       name,
-      services: services.map(({ service, standing, stale }) => {
+      services: services.map(({ service, standing, stale, unreached }) => {
         const days = bars.get(service.id);
         const uptime = percent(days?.uptimeRatio ?? null);
         const without = percent(days?.withoutMaintenance ?? null);
@@ -37,6 +37,7 @@ export function viewGroups(
           page: directory.pageName(service),
           standing,
           stale,
+          unreached: unreached === null ? null : texts.service.because(unreached.because),
           lines: days?.lines ?? [],
           told: (days?.told ?? []).map(({ x, width, day }) => ({
             ...{ x, width },

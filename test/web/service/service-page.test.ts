@@ -35,7 +35,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   vendor: null,
   intervalMs: 300_000,
   withoutNode: [],
-  because: null,
+  unreached: null,
   staleSince: null,
   siteUrl: 'https://upbeat.test',
   now: NOW,
