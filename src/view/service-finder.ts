@@ -2,6 +2,7 @@
 import { andThen, type MaybeLater } from '../async/at-once.ts';
 import type { Service } from '../domain/service.ts';
 import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import type { StreamReader } from './reader-watch.ts';
 import { type ShownDirectory, serviceNotFound } from './service-directory.ts';
 import type { ShownServices } from './shown-services.ts';
@@ -48,7 +49,14 @@ export function createServiceFinder(
   const shownTo = (request: HttpRequest): MaybeLater<ShownServices> =>
     request.key === undefined && request.headers.cookie === undefined
       ? directory
-      : accountsOf(request).then((accounts) => (accounts.size === 0 ? directory : directory.to(accounts)));
+      : accountsOf(request).then(
+          (accounts) => (accounts.size === 0 ? directory : directory.to(accounts)),
+          (error: unknown) => {
+            // While sessions cannot be read, everyone gets what strangers do.
+            if (refusalOf(error) === null) throw error;
+            return directory;
+          },
+        );
   const mark = (request: HttpRequest, answer: HttpResponse): HttpResponse => {
     const more = found.get(request.headers);
     return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };

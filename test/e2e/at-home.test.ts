@@ -61,7 +61,7 @@ t.test('a home is watched after three questions', NEEDS_BROWSER, async (t) => {
 
   const installation = await install([], {
     catalogue: { file: 'none' },
-    site: { home: 'sign-in', access: 'members' },
+    site: { access: 'members' },
     checks: { trustedPrivate: ['127.0.0.0/8'] },
     limits: { minInterval: '1s' },
   });
@@ -178,6 +178,13 @@ t.test('a home is watched after three questions', NEEDS_BROWSER, async (t) => {
     /Router/,
   );
 
+  await page.goto(installation.siteUrl);
+  t.equal(
+    await page.locator('[aria-labelledby=c-own] ul.services > li').count(),
+    6,
+    'the first page has them',
+  );
+
   await lookAt(page, installation.siteUrl, await context.storageState());
 
   async function lookAt(
@@ -189,14 +196,15 @@ t.test('a home is watched after three questions', NEEDS_BROWSER, async (t) => {
     if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
     for (const { name, colorScheme, viewport, rules } of LOOKS)
       for (const [path, code] of [
-        ['start', 'en'],
-        ['start/notify', 'de'],
-        ['start/notify?kind=telegram', 'en'],
+        ['', 'en'],
+        ['dashboard/start', 'en'],
+        ['dashboard/start/notify', 'de'],
+        ['dashboard/start/notify?kind=telegram', 'en'],
       ] as const) {
         const seen = await browser.newContext({ colorScheme, viewport, storageState });
         const tab = await seen.newPage();
         tab.setDefaultTimeout(PATIENCE_MS);
-        await tab.goto(`${siteUrl}/dashboard/${path}${path.includes('?') ? '&' : '?'}lang=${code}`);
+        await tab.goto(`${siteUrl}/${path}${path.includes('?') ? '&' : '?'}lang=${code}`);
         t.same(await findFaults(tab, rules), [], `${path}, ${name}`);
         t.equal(await overhangOf(tab), 0, `${path}, ${name}`);
         if (pictures !== undefined)

@@ -6,7 +6,17 @@ import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
-import { check, current, from, incident, NOW, service, startApi, transition } from './site-world.ts';
+import {
+  check,
+  current,
+  from,
+  incident,
+  NOW,
+  service,
+  startApi,
+  transition,
+  type World,
+} from './site-world.ts';
 
 /**
  * What a route shows: the service that its address names; in lists those that are public, and to members theirs; public ones alone,
@@ -145,6 +155,15 @@ const SERVICES = [
   owned(3, WORDS.private, 'private'),
 ];
 
+/** A person of an account, who is signed in. */
+async function signIn({ registry, clock }: World, accountId: number) {
+  const identity = { provider: 'acme', subject: `${accountId}`, name: 'Ada' };
+  const { id: personId } = await registry.linkIdentity(accountId, identity, NOW);
+  const { token } = await createSessions({ registry, clock }).open(personId);
+  const written = createSiteCookie('https://upbeat.test').write(token, 60)['Set-Cookie'];
+  return { personId, headers: { cookie: written?.split(';')[0] ?? '' } };
+}
+
 async function start(t: Test) {
   const world = await startApi({ services: SERVICES });
   t.teardown(world.close);
@@ -167,16 +186,12 @@ async function start(t: Test) {
   );
   await world.putPage('acme', { groups: [{ name: '', services: SERVICES.map(({ id }) => id) }] });
   world.tell(...SERVICES.map(({ id, slug }) => transition(id, slug, { serviceId: id })));
-  const sessions = createSessions({ registry: world.registry, clock: world.clock });
   /** The person of each account. */
   const people = new Map<number, number>();
   const cookieOf = async (accountId: number) => {
-    const identity = { provider: 'acme', subject: `${accountId}`, name: 'Ada' };
-    const { id } = await world.registry.linkIdentity(accountId, identity, NOW);
-    people.set(accountId, id);
-    const { token } = await sessions.open(id);
-    const written = createSiteCookie('https://upbeat.test').write(token, 60)['Set-Cookie'];
-    return { cookie: written?.split(';')[0] ?? '' };
+    const { personId, headers } = await signIn(world, accountId);
+    people.set(accountId, personId);
+    return headers;
   };
   const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'write'] });
   const key = keyOf(2);
@@ -355,6 +370,33 @@ t.test('what a member got is not what others get next', async (t) => {
     t.not(tag, before.headers.get('etag'), address);
     t.equal((await ask(address, { 'if-none-match': tag })).status, 200, `${address} has a tag of its own`);
   }
+});
+
+t.test('at home the first page has the services of its members, and nothing of an empty list', async (t) => {
+  const services = ['nas', 'router', 'printer'].map((slug, index) =>
+    service(index + 1, slug, {
+      ...{ origin: 'owner', accountId: 1, visibility: 'private', verified: index > 0 },
+    }),
+  );
+  const world = await startApi({ services });
+  t.teardown(world.close);
+  const { headers } = await signIn(world, 1);
+  for (const { id } of services)
+    await world.status.put([current(id, check(NOW - 1_000, { status: id === 2 ? 'down' : 'up' }))]);
+  const { text } = await world.get('/', headers);
+  t.match(text, /<h2 id="c-own">Your services <span class="soft">3</);
+  t.match(text, /data-live="verdict">2 of 3 operational</);
+  t.match(text, /data-live="count:down">1</);
+  t.match(text, /<li class="up"><a href="\/status\/nas">NAS/, 'whatever is known of its domain');
+  t.match(text, /href="\/sparklines\.svg\?own#c-own"/);
+  t.notMatch(text, 'There are no public services');
+  t.notMatch(text, 'No check yet', 'the line about the monitor counts their checks');
+  t.ok(text.indexOf('c-own') < text.indexOf('id="now"'), 'they come first');
+  t.match((await world.get('/?status=down', headers)).text, /One service matches/);
+  t.match((await world.get('/sparklines.svg?own', headers)).text, /<symbol id="c-own"[\s\S]*<g id="s-nas">/);
+  const anonymous = await world.get('/');
+  t.match(anonymous.text, 'There are no public services');
+  t.match(anonymous.text, 'No services are monitored yet');
 });
 
 t.test('by its address a service is found by those who may see it', async (t) => {
