@@ -187,9 +187,9 @@ const REFUSALS = {
   /** `circle`: slugs from the service back to itself. */
   parent_circle: ({ circle }: { readonly circle: string }) =>
     `A service cannot depend on itself, directly or through others: ${circle}.`,
-  /** `free`: a similar one that is not taken. */
+  /** `free`: a similar one that is not taken. Says the same of a service that nobody may know of as of one that was removed. */
   slug_taken: ({ slug, free }: OfSlug & { readonly free: string }) =>
-    `The slug ${slug} is taken: it stands for another service. ${free} is free.`,
+    `The slug ${slug} is reserved. ${free} is free.`,
   slug_invalid: ({ slug }: OfSlug) =>
     `${slug} is not a slug: it has lower-case letters, digits and dashes, and at most 300 characters.`,
   slug_of_host: ({ slug, form }: OfSlug & { readonly form: string }) =>

@@ -129,10 +129,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { slug: 'github', name: 'GitHub' },
     'The address github stands for the public service GitHub.',
   ],
-  slug_taken: [
-    { slug: 'shop', free: 'shop-2' },
-    'The slug shop is taken: it stands for another service. shop-2 is free.',
-  ],
+  slug_taken: [{ slug: 'shop', free: 'shop-2' }, 'The slug shop is reserved. shop-2 is free.'],
   slug_invalid: [
     { slug: 'A b' },
     'A b is not a slug: it has lower-case letters, digits and dashes, and at most 300 characters.',

@@ -355,6 +355,14 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     ];
     for (const [what, service, code] of refused)
       await t.rejects(registry.addService(service), { code }, what);
+    await registry.addService(owned('hidden.org', first.id, { visibility: 'private' }));
+    for (const slug of ['hidden-org', 'gone'])
+      await t.rejects(
+        registry.addService(owned('other.org', second.id, { slug })),
+        { code: 'slug_taken', message: `The slug ${slug} is reserved. ${slug}-2 is free.` },
+        'a private service is told from a removed one by nothing',
+      );
+    await registry.removeService('hidden-org');
 
     const verified = owned('api.big-shop.com', second.id, { verified: true });
     t.match(await registry.addService(verified), { ...verified, revision: 1 }, 'verification opens the way');

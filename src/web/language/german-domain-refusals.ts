@@ -19,8 +19,7 @@ export const OF_DOMAINS: TextTable<
 > = {
   domain_fixed:
     'Die Domain eines Dienstes lässt sich nicht ändern: legen Sie einen Dienst für die andere Domain an.',
-  slug_taken: ({ slug, free }) =>
-    `Der Kurzname ${slug} ist vergeben: er steht für einen anderen Dienst. Frei ist ${free}.`,
+  slug_taken: ({ slug, free }) => `Der Kurzname ${slug} ist reserviert. Frei ist ${free}.`,
   slug_invalid: ({ slug }) =>
     `${slug} ist kein Kurzname: er besteht aus kleinen Buchstaben, Ziffern und Bindestrichen, höchstens 300 Zeichen.`,
   slug_of_host: ({ slug, form }) =>
