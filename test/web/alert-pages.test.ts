@@ -3,7 +3,7 @@ import t from 'tap';
 import { CHANNEL_KINDS } from '../../src/domain/alert/channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { german } from '../../src/web/language/german.ts';
-import { NOW } from '../site/site-world.ts';
+import { NOW, service } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
 
 const GOTIFY = {
@@ -96,8 +96,20 @@ t.test('a viewer sees channels and rules without secrets, and changes nothing', 
 });
 
 t.test('a rule is written by a form, searched services included', async (t) => {
-  const { ada, call, post, registry } = await dashboard(t);
+  const { ada, call, post, registry, directory } = await dashboard(t);
   await post('/dashboard/channels/new/gotify/save', ada, GOTIFY);
+  const own = { name: 'API of mine', domain: 'mine.example', origin: 'owner', accountId: ada.id } as const;
+  const api = service(5, 'mine-example-api', { ...own, isFurther: true });
+  directory.apply({ seq: 1, serviceId: 5, slug: api.slug, service: api });
+  for (const [slug, name] of [
+    ['mine', 'mine.example'],
+    ['mine-example-api', 'mine-example-api'],
+  ] as const)
+    t.match(
+      (await call(`/dashboard/rules/new?service=${slug}`, ada)).text,
+      new RegExp(`name="service\\.${name}" value="on" checked`),
+      'the service that was asked for, not the first one of its host',
+    );
   const fresh = await call('/dashboard/rules/new?service=post', ada);
   t.match(fresh.text, /name="service.post" value="on" checked/);
   t.match(fresh.text, /name="name"[^>]* value="Post"/);

@@ -3,6 +3,7 @@
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import { DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { nameOnPage } from '../../resources/kit/listed-services.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import type { RuleDocument } from '../../resources/rules/rule-document.ts';
 import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
@@ -176,7 +177,7 @@ async function newRule(
     revision: 0,
     document: {
       name: watched?.name ?? '',
-      ...(watched === null ? { own: true } : { services: [isOwn ? watched.domain : watched.slug] }),
+      ...(watched === null ? { own: true } : { services: [nameOnPage(watched)] }),
       channels: only !== undefined && others.length === 0 ? [only.name] : [],
     },
   };
