@@ -165,6 +165,7 @@ t.test('a public status page is whole for strangers, and stays the only thing th
   const { text, status } = await world.get('/p/open', BROWSER);
   t.equal(status, 200);
   t.match(text, /data-live-page="open"/);
+  t.notMatch(text, 'og:image"', 'no preview names a chart that strangers do not get');
   const named = [...text.matchAll(/(?:src|href)="(\/(?:assets|p|embed)[^"]*)"/g)].map(
     ([, path = '']) => path,
   );

@@ -86,9 +86,9 @@ export function viewMaintenances(
   });
 }
 
-/** The tags for previews of the page. */
+/** The tags for previews of the page. Charts are not for strangers where the site is for its members alone. */
 export function metaOf(
-  siteUrl: string,
+  { siteUrl, isForMembers = false }: { readonly siteUrl: string; readonly isForMembers?: boolean },
   { page, services }: PageView,
   headline: string,
   nameOf: (service: Service) => string,
@@ -101,7 +101,9 @@ export function metaOf(
     path,
     image:
       logo === null
-        ? chartOf(services.at(0)?.service, page, nameOf)
+        ? isForMembers
+          ? null
+          : chartOf(services.at(0)?.service, page, nameOf)
         : {
             path: placeOfPage(siteUrl, page, picturePart('logo', logo.mark)).path,
             type: logo.type,

@@ -36,7 +36,7 @@ export interface StatusPageViewSources
   extends PageViewSources,
     Pick<UnlockSources, 'unlock'>,
     Pick<SiteSources, 'samples' | 'siteUrl'>,
-    Pick<ViewSources, 'readiness'> {
+    Pick<ViewSources, 'readiness' | 'isForMembers'> {
   /** The position of a page in the changes for open pages. */
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;
@@ -107,7 +107,7 @@ class StatusPages {
       ...frame,
       canonical: page.domain === undefined ? null : pageUrl(siteUrl, page),
       title: `${page.title}: ${headline}`,
-      meta: metaOf(siteUrl, look, headline, directory.pageName),
+      meta: metaOf(this.#sources, look, headline, directory.pageName),
       // A page without services has no updates.
       live: ids.length === 0 ? null : { page: page.slug, at: position },
       groups: viewGroups(directory, look, bars, language, this.#sources.intervalMs),
