@@ -124,7 +124,8 @@ function listRoute({ finder, registry }: IncidentSources): Route {
     id: 'listIncidents',
     tag: 'Incidents',
     summary: 'List recent incidents',
-    description: 'Newest start first, then by id.',
+    description:
+      'Newest start first, then by id. With a key also those of services of its account that are not public.',
     query: LIST_QUERY,
     answer: IncidentsSchema,
     async handle(request) {

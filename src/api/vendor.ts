@@ -182,7 +182,8 @@ export function maintenanceRoute({ finder, registry }: MaintenanceSources): Rout
     id: 'listMaintenance',
     tag: 'Incidents',
     summary: 'List upcoming and current maintenance',
-    description: 'By their start, earliest first, then by id.',
+    description:
+      'By their start, earliest first, then by id. With a key also those of services of its account that are not public.',
     query: QUERY,
     answer: MaintenancesSchema,
     async handle(request) {
