@@ -38,7 +38,7 @@ const LABELS = new Map(
 /** English labels that also occur at the beginning or end of titles, where others are parts of names. */
 const TITLE_WORDS =
   'investigating|identified|monitoring|resolved|mitigated|completed|operational|degraded performance|' +
-  'partial outage|major outage|under maintenance';
+  'partial outage|major outage|under maintenance|informational';
 
 /** Those that a dash separates from a title, and that are no names of parts, as Monitoring is. */
 const LEADING_WORDS = 'investigating|identified|resolved|mitigated|completed';

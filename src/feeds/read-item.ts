@@ -48,7 +48,9 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
   const text = plainText(markItems(item.content), MAX_ITEM_TEXT);
   const timeline = readTimeline(text, updatedAt ?? publishedAt);
   const { title, meaning: titled } = splitTitle(oneLine(unescaped(plainText(item.title)), 1_000));
-  const isPart = title !== '' && isPartState(text);
+  // StatusIQ repeats the title: `API is Major Outage`.
+  const said = title !== '' && text.startsWith(`${title} is `) ? text.slice(title.length + 4) : text;
+  const isPart = title !== '' && isPartState(said);
   // Feeds that change the title at the end may leave the text as it was.
   const isEndedByTitle = statusOf(titled) === 'resolved' && timeline.updates.every(({ at }) => at === null);
   const meaning =
@@ -70,7 +72,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     meaning: maintains ? inMaintenance(meaning) : meaning,
     isMaintenance: maintains,
     /** Null: the item has none. */
-    severity: severityOf(title, text),
+    severity: severityOf(title, said),
     components: isPart ? [title] : partsOf(item, title, text, timeline, rules),
   };
 }

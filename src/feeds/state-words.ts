@@ -33,7 +33,7 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
     running: 'in progress, verifying, under maintenance, maintenance in progress, maintenance',
     done: 'completed, complete, cancelled, canceled',
     update: 'update, updated',
-    operational: 'operational, available, up, no issues, all systems operational',
+    operational: 'operational, available, up, no issues, all systems operational, informational',
   },
   {
     // German

@@ -15,7 +15,7 @@ t.test('each recorded document is read as its page reads', async (t) => {
 });
 
 /** Kinds of which no second event, or no open one, is recorded in public. */
-const RARE = new Set('microsoft365 azuredevops apple meta uptimerobot sorry statuspal cstate'.split(' '));
+const RARE = new Set('microsoft365 azuredevops apple meta uptimerobot sorry cstate'.split(' '));
 
 /** Kinds that are read by their documentation, or by that of programs that read them: no document is recorded in public. */
 const UNRECORDED = new Set('pagerduty statuscast cachet uptimekuma upbeat'.split(' '));
