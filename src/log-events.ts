@@ -124,6 +124,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   // Vendors.
   feeds_unreadable: 'status pages cannot be read; their last known incidents are kept',
   feed_incidents_not_stored: 'vendor incidents could not be stored; the pages are read again',
+  status_page_changed: 'a status page has changed',
   feed_thread_failed: 'the feed thread failed',
   feed_thread_ended: 'the feed thread ended; restarting it',
 

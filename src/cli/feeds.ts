@@ -6,6 +6,7 @@ import { describeCause } from '../domain/failure.ts';
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { safeLink } from '../feeds/feed-urls.ts';
 import { catalogueLine, type FinderParts, findFeed } from '../feeds/find-feed.ts';
+import { isMoved } from '../feeds/look-at-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { VERSION } from '../version.ts';
@@ -64,12 +65,6 @@ export function openFinder({ checks, http }: Config): {
   const policy = { allowPrivate, ports };
   const { signal } = new AbortController();
   return { parts: { outbound, policy, now: systemClock.now, signal }, close: () => outbound.close() };
-}
-
-/** Whether a page is now at another address, which is more than a slash or the scheme. */
-export function isMoved(before: string, after: string): boolean {
-  const plain = (url: string) => url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '');
-  return plain(before) !== plain(after);
 }
 
 function rowOf(entry: FeedEntry): OutputRow {

@@ -5,11 +5,12 @@ import { systemClock } from '../clock.ts';
 import { describeCause } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { feedOf } from '../feeds/feed-kind.ts';
-import { catalogueLine, type FinderParts, findFeed, readFeed } from '../feeds/find-feed.ts';
+import { type FinderParts, readFeed } from '../feeds/find-feed.ts';
+import { lookAtPage } from '../feeds/look-at-page.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { CommandError, type CommonOptions } from './command.ts';
-import { isMoved, openFinder } from './feeds.ts';
+import { openFinder } from './feeds.ts';
 import { readConfig } from './open-stores.ts';
 import { printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
@@ -89,16 +90,10 @@ function onePerPage(services: readonly NewService[]): PageOwner[] {
 async function verifyPage({ slug, statusPage }: PageOwner, parts: FinderParts): Promise<OutputRow[]> {
   const { url, kind, feedUrl } = statusPage;
   const problem = kind === 'custom' ? null : (await readFeed(kind, { pageUrl: url, feedUrl }, parts)).problem;
-  const row = { slug, address: url, status: 'page', code: null };
   if (kind !== 'custom' && problem === null) return [];
-  const found = await findFeed(url, parts);
-  const moved = isMoved(url, found.url) ? `it has moved to ${found.url}` : null;
-  if (found.feed === null)
-    return problem === null && moved === null
-      ? []
-      : [{ ...row, problem: problem ?? moved, advice: 'look for its feed, or set kind: custom' }];
-  const isOther = found.feed.kind !== kind ? `it is of kind ${found.feed.kind}` : null;
-  return [{ ...row, problem: isOther ?? moved ?? problem, advice: catalogueLine(found.feed) }];
+  const found = await lookAtPage(statusPage, problem, parts);
+  if (found === null) return [];
+  return [{ slug, address: url, status: 'page', code: null, problem: found.problem, advice: found.advice }];
 }
 
 /** What to do; null: nothing. */

@@ -232,7 +232,14 @@ export const CONFIG_SCHEMA = section(
       'Rate limits and quotas.',
     ),
     incidents: section(
-      { feedInterval: duration('5m', "Time between two reads of a vendor's status page.", 1_000) },
+      {
+        feedInterval: duration('5m', "Time between two reads of a vendor's status page.", 1_000),
+        lookForMovedPages: Type.Boolean({
+          default: false,
+          description:
+            'Whether the pages of the public list that cannot be read, or that nothing reads, are looked at once a month. The log says which have moved or are of another kind.',
+        }),
+      },
       "Vendors' status pages.",
     ),
     accounts: section(

@@ -2,12 +2,14 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
+import type { StatusPage } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
 import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import { SMALL_YOUNG_MB } from '../thread/v8-options.ts';
 import type { Feed } from './feed-kind.ts';
+import type { PageFinding } from './look-at-page.ts';
 import type { FeedEvent, PollerSettings } from './poller.ts';
 
 /** The methods of the thread; declared here because `src/` does not import `workers/`. */
@@ -15,6 +17,7 @@ export type FeedMethods = {
   readonly start: (settings: PollerSettings, outbound: OutboundSettings, port: MessagePort) => void;
   readonly setFeeds: (feeds: readonly Feed[]) => void;
   readonly forget: (feedId: string) => void;
+  readonly look: (page: StatusPage, problem: string | null) => Promise<PageFinding | null>;
 };
 
 /** A message from the thread. */
@@ -95,6 +98,10 @@ export function startFeedThread(options: FeedThreadOptions) {
     },
     forget(feedId: string): void {
       if (thread !== null) void logged(thread.call('forget', [feedId]));
+    },
+    /** Looks at a page that cannot be read, or that nothing reads. */
+    async look(page: StatusPage, problem: string | null): Promise<PageFinding | null> {
+      return thread === null ? null : await thread.call('look', [page, problem]);
     },
     async stop(): Promise<void> {
       stopped = true;

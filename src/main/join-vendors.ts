@@ -1,7 +1,9 @@
 /** Joins what reads vendors' status pages: the poller in its thread, the intake, and the status cache. */
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import type { Service } from '../domain/service.ts';
 import { startFeedThread } from '../feeds/feed-thread.ts';
+import { startMonthlyLook } from '../feeds/monthly-look.ts';
 import { VendorIntake } from '../feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
@@ -22,6 +24,7 @@ export function joinVendors(parts: {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Log;
+  readonly services: () => Iterable<Service>;
   /** Called when the vendor status of a service has changed. */
   readonly onChange: (serviceId: number) => void;
   /** Whether the prober is online. */
@@ -60,12 +63,23 @@ export function joinVendors(parts: {
     onEvent: (event) => intake.take(event),
     onForbidden: createForbiddenAddressLog(log, clock),
   });
+  const stopLooks = incidents.lookForMovedPages
+    ? startMonthlyLook({
+        ...{ registry, isOnline, clock, log },
+        services: parts.services,
+        feeds: vendorStatuses.feeds,
+        look: thread.look,
+      })
+    : () => {};
   return {
     vendorStatuses,
     intake,
     polls: () => polls,
     /** Time of the newest change, epoch milliseconds; each change has a later one. */
     changedAt: () => changedAt,
-    stop: thread.stop,
+    async stop() {
+      stopLooks();
+      await thread.stop();
+    },
   };
 }

@@ -74,7 +74,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.trustedPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.changesPerAccount limits.domainsPerAccount limits.minInterval limits.connectionsPerAddress',
-      'incidents.feedInterval accounts.open accounts.trusted auth.providers',
+      'incidents.feedInterval incidents.lookForMovedPages accounts.open accounts.trusted auth.providers',
       'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls alerts.operator',
       'storage.dataDir storage.rawRetention storage.rollupRetention storage.incidentRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
@@ -125,7 +125,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       minIntervalMs: 30_000,
       connectionsPerAddress: 600,
     },
-    incidents: { feedIntervalMs: 300_000 },
+    incidents: { feedIntervalMs: 300_000, lookForMovedPages: false },
     accounts: { open: true, trusted: [] },
     auth: { providers: [] },
     alerts: {

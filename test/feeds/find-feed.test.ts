@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import type { StatusPageKind } from '../../src/domain/service.ts';
 import { catalogueLine, findFeed, readFeed } from '../../src/feeds/find-feed.ts';
+import { lookAtPage } from '../../src/feeds/look-at-page.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
@@ -131,4 +133,22 @@ t.test('it says why a page of a known kind cannot be read', async (t) => {
   const source = { pageUrl: `${base}/`, feedUrl: null };
   t.match(await readFeed('instatus', source, parts), { entries: [], problem: /HTTP 404/ });
   t.match(await readFeed('statusio', source, parts), { entries: [], problem: /needs a feedUrl/ });
+});
+
+t.test('it says what is wrong with a page of the catalogue, and what its line is', async (t) => {
+  const look = (kind: StatusPageKind, feedUrl: string | null, problem: string | null) =>
+    lookAtPage({ url: `${base}/`, kind, feedUrl }, problem, parts);
+  documents = { '/': PAGE, '/summary.json': fixture('instatus-summary.json') };
+  t.equal(await look('instatus', null, 'HTTP 503'), null, 'it can be read again');
+  const line = `statusPage: { url: "${base}/", kind: instatus }`;
+  t.match(await look('statuspage', null, 'HTTP 404'), { problem: 'it is of kind instatus', advice: line });
+  t.match(await look('custom', null, null), { problem: 'it is of kind instatus', advice: line });
+  t.match(await look('instatus', `${base}/old`, 'HTTP 404'), { problem: 'HTTP 404', advice: line });
+  documents = { '/': `>${base}/new`, '/new': PAGE };
+  t.match(await look('custom', null, null), {
+    problem: `it has moved to ${base}/new`,
+    advice: /kind: custom/,
+  });
+  documents = { '/': PAGE };
+  t.equal(await look('custom', null, null), null);
 });

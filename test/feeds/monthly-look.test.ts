@@ -1,0 +1,83 @@
+/** The monthly look at status pages, with a clock that a test turns. */
+import t from 'tap';
+import type { StatusPage, StatusPageKind } from '../../src/domain/service.ts';
+import type { PageFinding } from '../../src/feeds/look-at-page.ts';
+import { startMonthlyLook } from '../../src/feeds/monthly-look.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const page = (host: string, kind: StatusPageKind): StatusPage => ({
+  ...{ url: `https://${host}`, kind, feedUrl: null, components: null },
+});
+
+function start() {
+  const clock = createFakeClock(0);
+  const facts = new Map<string, string>();
+  const looks: string[] = [];
+  const warnings: unknown[] = [];
+  const state = { isOnline: true, finding: null as PageFinding | null };
+  const begin = () =>
+    startMonthlyLook({
+      registry: {
+        getFact: async (name) => facts.get(name) ?? null,
+        async setFact(name, value) {
+          facts.set(name, value);
+        },
+      },
+      services: () => [
+        { origin: 'catalogue', statusPage: page('well.example', 'statuspage') },
+        { origin: 'catalogue', statusPage: page('broken.example', 'statuspage') },
+        { origin: 'catalogue', statusPage: page('broken.example', 'statuspage') },
+        { origin: 'catalogue', statusPage: page('custom.example', 'custom') },
+        { origin: 'catalogue', statusPage: null },
+        { origin: 'owner', statusPage: page('owned.example', 'custom') },
+      ],
+      feeds: () => [
+        { feedId: 'statuspage https://well.example', readAt: 0, problem: null },
+        { feedId: 'statuspage https://broken.example', readAt: 0, problem: 'status 404' },
+      ],
+      async look({ url }, problem) {
+        looks.push(`${url} ${problem}`);
+        return state.finding;
+      },
+      isOnline: () => state.isOnline,
+      clock,
+      log: { info: () => {}, warn: (fields, sentence) => void warnings.push([sentence, fields]) },
+    });
+  return { clock, looks, warnings, state, begin };
+}
+
+t.test('it looks once a month at pages of the catalogue that are not read, over restarts', async (t) => {
+  const { clock, looks, begin } = start();
+  const stop = begin();
+  await clock.advance(HOUR);
+  t.strictSame(looks.splice(0), ['https://broken.example status 404', 'https://custom.example null']);
+  await clock.advance(29 * DAY);
+  t.strictSame(looks, []);
+  stop();
+  const stopAgain = begin();
+  await clock.advance(DAY);
+  t.equal(looks.length, 2);
+  stopAgain();
+  await clock.advance(40 * DAY);
+  t.equal(looks.length, 2);
+});
+
+t.test('what it finds is logged, and nothing is said while the machine is offline', async (t) => {
+  const { clock, looks, warnings, state, begin } = start();
+  t.teardown(begin());
+  state.isOnline = false;
+  await clock.advance(2 * HOUR);
+  t.strictSame(looks, []);
+  state.isOnline = true;
+  state.finding = {
+    url: 'https://broken.example',
+    problem: 'it is of kind instatus',
+    advice: 'statusPage: …',
+  };
+  await clock.advance(HOUR);
+  const said = { page: 'https://broken.example', problem: 'it is of kind instatus', advice: 'statusPage: …' };
+  t.strictSame(warnings[0], ['a status page has changed', said]);
+});
