@@ -358,4 +358,42 @@ export const DEMO_VENDORS: readonly Vendor[] = [
     ],
     maintenances: [maintenance('New maps', [30, 170, 215], ['Maps'])],
   }),
+  vendor('firehydrant', 'Bricklane', {
+    components: ['Orders', 'Payments'],
+    incidents: [
+      incident('Payments are refused', 'critical', ['Payments'])(
+        [45, 'investigating', 'Cards are refused.'],
+        [80, 'identified', 'A key of a bank has ended.'],
+        [120, 'monitoring', 'The new key is in use.'],
+        [165, 'resolved', 'All cards are accepted.'],
+      ),
+    ],
+  }),
+  vendor('okta', 'Keymaster', {
+    components: ['Sign-in', 'Workflows'],
+    incidents: [
+      incident('Sign-in fails for some', 'major', ['Sign-in'])(
+        [65, 'investigating', 'Some people cannot sign in.'],
+        [100, 'investigating', 'A cache is being emptied.'],
+        [150, 'resolved', 'Everybody can sign in.'],
+      ),
+    ],
+  }),
+  vendor('nintendo', 'Playhouse', {
+    components: ['Shop', 'Online play'],
+    incidents: [
+      incident('Online play', 'major', ['Online play'])([70, 'investigating', ''], [140, 'resolved', '']),
+    ],
+    maintenances: [maintenance('Shop', [20, 155, 205], ['Shop'])],
+  }),
+  vendor('zscaler', 'Gatehouse', {
+    components: ['Proxy', 'Reports'],
+    incidents: [
+      incident('Pages load slowly', 'minor', ['Proxy'])(
+        [55, 'investigating', 'Pages take seconds through one site.'],
+        [95, 'investigating', 'Traffic goes through another site.'],
+        [135, 'resolved', ''],
+      ),
+    ],
+  }),
 ];

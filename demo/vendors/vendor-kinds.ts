@@ -5,10 +5,13 @@ import { AWS_PATH, AWS_REGION_NAME, renderAws } from './aws.ts';
 import { renderBetterStack } from './betterstack.ts';
 import { renderCachet } from './cachet.ts';
 import { renderCState } from './cstate.ts';
+import { renderFireHydrant } from './firehydrant.ts';
 import { renderGcp } from './gcp.ts';
 import { renderHeroku } from './heroku.ts';
 import { renderInstatus } from './instatus.ts';
 import { renderMicrosoft365 } from './microsoft365.ts';
+import { NINTENDO_PAGE, renderNintendo } from './nintendo.ts';
+import { OKTA_PATH, renderOkta } from './okta.ts';
 import { renderPagerDuty } from './pagerduty.ts';
 import type { Render } from './render.ts';
 import { renderSalesforce, SALESFORCE_PATH } from './salesforce.ts';
@@ -31,6 +34,7 @@ import {
 import { renderUpbeat, UPBEAT_PAGE } from './upbeat.ts';
 import { renderUptimeKuma, UPTIMEKUMA_PAGE } from './uptimekuma.ts';
 import { renderUptimeRobot, UPTIMEROBOT_PATH } from './uptimerobot.ts';
+import { renderZscaler, ZSCALER_PATH } from './zscaler.ts';
 
 /** How much of an incident a format can express. */
 export interface Fidelity {
@@ -187,6 +191,28 @@ export const VENDOR_KINDS: Readonly<Record<SimulatedKind, VendorKind>> = {
     },
   },
   upbeat: { render: renderUpbeat, pagePath: UPBEAT_PAGE, fidelity: { ...FULL, maintenances: true } },
+  firehydrant: { render: renderFireHydrant, fidelity: FULL },
+  okta: {
+    render: renderOkta,
+    feedPath: () => OKTA_PATH,
+    fidelity: { ...FULL, statuses: 'open', texts: 'newest' },
+  },
+  nintendo: {
+    render: renderNintendo,
+    pagePath: NINTENDO_PAGE,
+    fidelity: {
+      ...FULL,
+      statuses: 'open',
+      texts: 'none',
+      severities: { minor: ['major'], major: ['major'], critical: ['major'] },
+      maintenances: true,
+    },
+  },
+  zscaler: {
+    render: renderZscaler,
+    feedPath: () => ZSCALER_PATH,
+    fidelity: { ...FULL, statuses: 'open', end: 'read', severities: NO_CRITICAL },
+  },
   rss: {
     render: renderRss,
     feedPath: () => RSS_PATH,

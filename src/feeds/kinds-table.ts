@@ -7,12 +7,15 @@ import { azuredevops } from './kinds/azuredevops.ts';
 import { betterstack } from './kinds/betterstack.ts';
 import { cachet } from './kinds/cachet.ts';
 import { cstate } from './kinds/cstate.ts';
+import { firehydrant } from './kinds/firehydrant.ts';
 import { gcp } from './kinds/gcp.ts';
 import { heroku } from './kinds/heroku.ts';
 import { incidentio } from './kinds/incidentio.ts';
 import { instatus } from './kinds/instatus.ts';
 import { meta } from './kinds/meta.ts';
 import { microsoft365 } from './kinds/microsoft365.ts';
+import { nintendo } from './kinds/nintendo.ts';
+import { okta } from './kinds/okta.ts';
 import { pagerduty } from './kinds/pagerduty.ts';
 import { atom, rss } from './kinds/rss.ts';
 import { salesforce } from './kinds/salesforce.ts';
@@ -25,6 +28,7 @@ import { statuspal } from './kinds/statuspal.ts';
 import { upbeat } from './kinds/upbeat.ts';
 import { uptimekuma } from './kinds/uptimekuma.ts';
 import { uptimerobot } from './kinds/uptimerobot.ts';
+import { zscaler } from './kinds/zscaler.ts';
 
 /** All kinds. */
 export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
@@ -52,6 +56,10 @@ export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
   cstate,
   uptimekuma,
   upbeat,
+  firehydrant,
+  okta,
+  nintendo,
+  zscaler,
   rss,
   atom,
 };

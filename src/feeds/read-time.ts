@@ -25,7 +25,7 @@ const MONTH_FIRST =
 
 /** `Thursday, September 3, 2026, at 6:57 AM UTC`, `Aug 16, 2026 14:58`. */
 const MONTH_NAME_FIRST =
-  /^(?:[a-z]{6,9}, )?(?<month>[a-z]{3,9}) (?<day>\d{1,2}), (?<year>\d{4}),?(?: at)? (?<hour>\d{1,2}):(?<minute>\d\d)(?: (?<half>[ap]m))?(?: (?<zone>[a-z]{1,5}))?\.?$/i;
+  /^(?:[a-z]{6,9}, )?(?<month>[a-z]{3,9}) (?<day>\d{1,2}), (?<year>\d{4}),?(?: at)? (?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?: (?<half>[ap]m))?(?: (?<zone>[a-z]{1,5}))?\.?$/i;
 
 const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 

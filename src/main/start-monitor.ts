@@ -88,8 +88,7 @@ export async function startMonitor(
 
   // Vendors' status pages.
   const vendors = joinVendors({
-    ...{ config, registry, clock, log },
-    services: directory.all,
+    ...{ config, registry, clock, log, services: directory.all },
     onChange: (serviceId) => observed?.noteVendor(serviceId),
     isOnline: () => record.prober().online,
   });

@@ -99,6 +99,9 @@ const VENDOR_HOSTS: readonly [RegExp, string][] = [
   [/\.statuspal\.(io|eu)$/, 'statuspal'],
   [/\.statuscast\.com$/, 'statuscast'],
   [/\.sorryapp\.com$/, 'sorry'],
+  [/^status\.okta\.com$/, 'okta'],
+  [/\.nintendo\.co\.jp$/, 'nintendo'],
+  [/^trust\.zscaler\.com$/, 'zscaler'],
   [/\.(freshstatus\.io|statuspage\.datadoghq\.com)$/, 'custom'],
 ];
 

@@ -49,7 +49,7 @@ interface Fixture {
 /** Those that the tests wrote, `<kind>-<document>.json`, and those that were recorded, `<kind>.<document>.<what>.json`. */
 const fixtures: readonly Fixture[] = [FIXTURES, new URL('recorded/', FIXTURES)].flatMap((folder) =>
   readdirSync(folder)
-    .filter((name) => /\.(?:json|xml)$/.test(name))
+    .filter((name) => /\.(?:json|xml|html)$/.test(name))
     .map((name) => {
       const [, kind = '', document = ''] = /^([a-z\d]+)[-.]?([^.]*)\./.exec(name) ?? [];
       const own = readers.filter((reader) => reader.kind === kind);
@@ -224,6 +224,9 @@ function multiply({ name, bytes }: Fixture, count: number): string {
     }
     return value;
   };
+  // A page for people contains a list.
+  if (name.endsWith('.html'))
+    return text.replace(/\[\{.*\}\]/s, (list) => JSON.stringify(repeat(JSON.parse(list))));
   const top: unknown = JSON.parse(text);
   const whole = Array.isArray(top)
     ? repeat(top)
@@ -233,7 +236,7 @@ function multiply({ name, bytes }: Fixture, count: number): string {
 
 /** How many lists of objects a document has: its entries are shared out among them. */
 function listsOf({ name, bytes }: Fixture): number {
-  if (name.endsWith('.xml')) return 1;
+  if (!name.endsWith('.json')) return 1;
   const top: unknown = JSON.parse(bytes.toString('utf8'));
   const lists = Array.isArray(top)
     ? [top]

@@ -4,4 +4,5 @@ export const SAMPLE_FEED_URLS: Readonly<Partial<Record<string, string>>> = {
   uptimerobot: 'https://status.example.com/api/getMonitorList/zwOvMT8x16',
   statuspal: 'https://statuspal.io/api/v2/status_pages/example/summary',
   uptimekuma: 'https://status.example.com/api/status-page/main',
+  zscaler: 'https://trust.zscaler.com/api/cloud-status?cloud=zsn',
 };

@@ -34,6 +34,9 @@ const KINDS = [
   'cstate',
   'uptimekuma',
   'upbeat',
+  'firehydrant',
+  'nintendo',
+  'zscaler',
 ] as const satisfies readonly FeedKindName[];
 
 const FIXTURES = readdirSync(new URL('../fixtures/', import.meta.url))
