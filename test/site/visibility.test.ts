@@ -569,20 +569,17 @@ t.test('a private service is refused in the same time as a name that nothing has
   const { ask, strangers } = await start(t);
   for (const [who, headers] of Object.entries(strangers)) {
     const times = { private: [] as number[], unknown: [] as number[] };
-    for (let n = 0; n < 120; n++)
+    for (let n = 0; n < 60; n++)
       for (const visibility of ['private', 'unknown'] as const) {
         const startedAt = performance.now();
         await ask(`/api/v1/status/${WORDS[visibility]}-example`, headers);
         times[visibility].push(performance.now() - startedAt);
       }
-    const [found, wanted] = [medianOf(times.private), medianOf(times.unknown)];
+    // The best of many, since a busy machine only adds to them.
+    const [found, wanted] = [Math.min(...times.private), Math.min(...times.unknown)];
     t.ok(found < 3 * wanted && wanted < 3 * found, `${who}: ${found} ms and ${wanted} ms`);
   }
 });
-
-function medianOf(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? 0;
-}
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
