@@ -4,7 +4,7 @@ import { formatTime } from '../domain/durations.ts';
 import { type Incident, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
-import { fullName, type Service, titleWithName } from '../domain/service.ts';
+import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
@@ -21,6 +21,7 @@ import {
   pageRefused,
   postsOfPage,
   readPageView,
+  tellIncident,
 } from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
@@ -71,7 +72,7 @@ export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }:
           title: `Incidents of ${fullName(service)}`,
           url: `${siteUrl}/status/${page}/incidents.atom`,
           pageUrl: `${siteUrl}/status/${page}`,
-          service,
+          subjectOf: () => ({ name: fullName(service), url: `${siteUrl}/status/${page}` }),
           incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
@@ -100,6 +101,12 @@ function pageRoute(
       const { page, services } = view;
       const redirect = redirectToDomain(request, siteUrl, page, 'incidents.atom');
       if (redirect !== null) return redirect;
+      const found = await sources.pages.incidentsOfServices({
+        serviceIds: services.map(({ id }) => id),
+        limit: MAX_ENTRIES,
+        offset: 0,
+      });
+      const told = found.flatMap((one) => tellIncident(view, one, siteUrl) ?? []);
       const feed = answer({
         name: `pages/${page.slug}/incidents`,
         title: `Incidents of ${page.title}`,
@@ -107,16 +114,22 @@ function pageRoute(
         pageUrl: pageUrl(siteUrl, page),
         madeAt: page.createdAt,
         posts: entriesOfPage(view, pageUrl(siteUrl, page)),
-        incidents: await sources.pages.incidentsOfServices({
-          serviceIds: services.map(({ service }) => service.id),
-          limit: MAX_ENTRIES,
-          offset: 0,
-        }),
+        incidents: told.map(({ incident }) => incident),
+        subjectOf(incident) {
+          const listed = told.find((one) => one.incident === incident)?.listed;
+          if (listed === undefined) return null;
+          const { name, service } = listed;
+          const path = service === null ? null : sources.directory.pageName(service);
+          return { name, url: path === null ? incident.sourceUrl : `${siteUrl}/status/${path}` };
+        },
       });
       return keepPrivate(page, feed);
     },
   };
 }
+
+/** The name of the service of an incident, and the absolute address of a page about it; null: it is gone. */
+type SubjectOf = (incident: Incident) => { readonly name: string; readonly url: string } | null;
 
 /** A feed of incidents. */
 interface IncidentFeed {
@@ -128,8 +141,8 @@ interface IncidentFeed {
   readonly pageUrl: string;
   /** What its reader sees; absent: what everyone does. */
   readonly shown?: ShownServices;
-  /** The one service that it is about. */
-  readonly service?: Service;
+  /** The name and the page of the service of an incident; null: it is gone. Absent: those of the services that its reader sees. */
+  readonly subjectOf?: SubjectOf;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
   /** When it was made, epoch milliseconds. Absent: when the program started. */
@@ -194,19 +207,22 @@ function createFeedWriter(
 ): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
-  const entryOf = (
-    incident: Incident,
-    { shown = directory, service: only, posts }: IncidentFeed,
-  ): AtomEntry[] => {
-    const isOwnPage = posts !== undefined;
-    const service = only ?? shown.byId(incident.serviceId);
-    if (service === null) return [];
+  const subjectAmong =
+    (shown: ShownServices): SubjectOf =>
+    ({ serviceId }) => {
+      const service = shown.byId(serviceId);
+      if (service === null) return null;
+      return { name: fullName(service), url: `${siteUrl}/status/${directory.pageName(service)}` };
+    };
+  const entryOf = (incident: Incident, isOwnPage: boolean, subjectOf: SubjectOf): AtomEntry[] => {
+    const subject = subjectOf(incident);
+    if (subject === null) return [];
     const { id, status, severity, startedAt, updates } = incident;
     return [
       {
         id: `${tag}incident/${id}`,
-        title: `${namedTitle(incident, fullName(service), isOwnPage)} (${severity}, ${status})`,
-        url: `${siteUrl}/status/${directory.pageName(service)}`,
+        title: `${namedTitle(incident, subject.name, isOwnPage)} (${severity}, ${status})`,
+        url: subject.url,
         // The first update of an owner's incident may precede those of the list.
         publishedAt: incident.source === 'owner' ? startedAt : (updates[0]?.at ?? startedAt),
         updatedAt: updates.at(-1)?.at ?? startedAt,
@@ -216,17 +232,17 @@ function createFeedWriter(
     ];
   };
 
-  return (feed) => {
-    const { name, title, url, pageUrl, incidents, madeAt = startedAt, posts } = feed;
+  return ({ shown = directory, subjectOf = subjectAmong(shown), ...feed }) => {
+    const { incidents, madeAt = startedAt, posts, ...about } = feed;
     const entries = [
       ...(posts ?? []).map((entry) => ({ ...entry, id: tag + entry.id })),
-      ...incidents.flatMap((incident) => entryOf(incident, feed)),
+      ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined, subjectOf)),
     ].slice(0, MAX_ENTRIES);
     const body = writeAtom({
-      id: tag + name,
-      title,
-      selfUrl: url,
-      pageUrl,
+      id: tag + about.name,
+      title: about.title,
+      selfUrl: about.url,
+      pageUrl: about.pageUrl,
       updatedAt: entries.length === 0 ? madeAt : Math.max(...entries.map(({ updatedAt }) => updatedAt)),
       entries,
     });

@@ -129,7 +129,7 @@ export function calendarRoutes({
       const { page, services } = view;
       const redirect = redirectToDomain(request, siteUrl, page, 'calendar.ics');
       if (redirect !== null) return redirect;
-      const serviceIds = services.map(({ service }) => service.id);
+      const serviceIds = services.flatMap(({ service }) => service?.id ?? []);
       const query = { accountId: page.accountId, pageId: page.id, serviceIds };
       const posts = await sources.pages.maintenancesPostedOn(query, now());
       const events = await eventsOf(posts, page.title, pageUrl(siteUrl, page));

@@ -104,8 +104,9 @@ export function readIncidentCursor(given: {
 export function cutIncidents(
   found: readonly Incident[],
   page: Parameters<typeof cutPage>[2],
+  idOf: (incident: Incident) => string = ({ id }) => id,
 ): ReturnType<typeof cutPage<Incident>> {
-  return cutPage(LIST, found, page, ({ startedAt, id }) => [startedAt, id]);
+  return cutPage(LIST, found, page, (incident) => [incident.startedAt, idOf(incident)]);
 }
 
 /** Incidents of all services. */

@@ -1,9 +1,10 @@
 /** Owners' status pages as JSON: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
 
-import { formatTime } from '../domain/durations.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import { PAGE_STATUSES } from '../domain/status/page-verdict.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
@@ -37,10 +38,12 @@ import {
   postsOfPage,
   readFilter,
   readPageView,
+  tellIncident,
+  toldId,
 } from '../view/status-page-view.ts';
 import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
 import { readRoute } from './read-route.ts';
-import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
+import { ServiceSchema, viewService, viewServiceName, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
 
 const QUERY = {
@@ -78,6 +81,29 @@ const OwnerAnnouncementSchema = namedObject('PageMaintenance', {
   ends_at: TimeSchema,
 });
 
+/** How a service on a page stands. */
+const STANDING_MEMBERS = {
+  paused: Type.Boolean(),
+  in_maintenance: Type.Boolean({ description: 'Down or slow within an announced maintenance.' }),
+};
+const { status, stale, since } = ServiceSchema.properties;
+
+/** A private service on a page. */
+const PRIVATE_MEMBERS = {
+  name: Type.String({ description: 'Its name on this page. Nothing else tells which service it is.' }),
+  private: Type.Literal(true),
+  ...{ status, stale, since, ...STANDING_MEMBERS },
+};
+
+/** An incident on a page. */
+const PageIncidentSchema = object({
+  ...IncidentsSchema.properties.incidents.items.properties,
+  service: namedObject('PageServiceName', {
+    name: Type.String(),
+    slug: Type.Optional(Type.String({ description: 'Absent: the service is private.' })),
+  }),
+});
+
 /** A page as JSON. */
 const PageSchema = namedObject('StatusPage', {
   page: object({
@@ -105,17 +131,17 @@ const PageSchema = namedObject('StatusPage', {
   groups: listOf('In the order of their owner.', {
     name: Type.String({ description: 'Empty for services without a heading.' }),
     services: Type.Array(
-      object({
-        ...ServiceSchema.properties,
-        paused: Type.Boolean(),
-        in_maintenance: Type.Boolean({
-          description: 'Down or slow within an announced maintenance.',
-        }),
-      }),
+      Type.Union([
+        object({ ...ServiceSchema.properties, ...STANDING_MEMBERS }),
+        namedObject('PrivatePageService', PRIVATE_MEMBERS),
+      ]),
     ),
   }),
   maintenance: MaintenancesSchema.properties.maintenance,
-  incidents: IncidentsSchema.properties.incidents,
+  incidents: Type.Array(PageIncidentSchema, {
+    description:
+      'Newest start first. Of a private service there is what our own checks saw, without texts, and its name alone.',
+  }),
   owner_incidents: Type.Array(OwnerWordSchema, {
     description:
       'What its owner writes of the page alone: unresolved ones and the newest resolved ones, newest start first.',
@@ -157,12 +183,12 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     const redirect = path === PAGE_PATH ? redirectToDomain(request, siteUrl, view.page, 'page.json') : null;
     if (redirect !== null) return redirect;
     const found = await pages.incidentsOfServices({
-      serviceIds: view.services.map(({ service }) => service.id),
+      serviceIds: view.services.map(({ id }) => id),
       ...readFilter(filter),
       ...(cursor === null ? { offset } : { offset: 0, after: cursor.after }),
       limit: limit + 1,
     });
-    const { items, beside } = cutIncidents(found, { limit, offset, total: null });
+    const { items, beside } = cutIncidents(found, { limit, offset, total: null }, (one) => toldId(view, one));
     const { page, verdict } = view;
     const isOwn = request.key?.accountId === page.accountId;
     const answer = json({
@@ -180,14 +206,16 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       counts: verdict.counts,
       groups: view.groups.map(({ name, services }) => ({
         name,
-        services: services.map(({ service, current, standing, stale, cause }) => ({
-          ...viewService(service, current, stale, cause),
-          paused: service.paused,
+        services: services.map(({ name: shownName, service, current, standing, stale, cause }) => ({
+          ...(service === null
+            ? viewPrivate(shownName, current, stale)
+            : viewService(service, current, stale, cause)),
+          paused: standing === 'paused',
           in_maintenance: standing === 'maintenance',
         })),
       })),
       maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
-      incidents: viewWithServices(directory, items, viewIncident),
+      incidents: items.flatMap((item) => viewTold(tellIncident(view, item, siteUrl))),
       ...viewPost(view, siteUrl),
       limit,
       offset,
@@ -214,6 +242,19 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     }),
     { path: PAGE_PATH, bucket: 'api', access: 'everyone', open: 'page', handle: asJson(PAGE_PATH) },
   ];
+}
+
+/** A private service: what its page shows of it. */
+function viewPrivate(name: string, { status, since }: CurrentStatus, stale: boolean) {
+  return { name, private: true as const, status, stale, since: formatTimeOrNull(since) };
+}
+
+/** An incident as the page tells it. */
+function viewTold(told: ReturnType<typeof tellIncident>) {
+  if (told === null) return [];
+  const { incident, listed } = told;
+  const service = listed.service === null ? { name: listed.name } : viewServiceName(listed.service);
+  return [{ ...viewIncident(incident), service }];
 }
 
 /** What the owner says of the page alone. */

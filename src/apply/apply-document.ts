@@ -9,10 +9,16 @@ import {
   type Outcome,
   refuse,
 } from '../resources/kit/change.ts';
-import { listedFinder } from '../resources/kit/listed-services.ts';
+import { type ListedOnPage, listedFinder } from '../resources/kit/listed-services.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
-import { pageDocumentOf, type ReadPage, readPageDocument } from '../resources/pages/page-document.ts';
+import {
+  type PageServices,
+  pageDocumentOf,
+  type ReadPage,
+  readPageDocument,
+} from '../resources/pages/page-document.ts';
 import { sealReaders } from '../resources/pages/page-readers.ts';
+import { needsName } from '../resources/pages/pages.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
 import { refuseListed } from '../resources/services/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
@@ -115,10 +121,18 @@ export async function readWanted(
     ...[...present.service].filter(([key]) => staysBeside('services') || service.found.has(key)),
   ]);
   const find = listedFinder(accountId, own, (name) => publicServices?.find(name) ?? null);
+  const visibilityOf = (listed: ListedOnPage) => {
+    const name = find.nameOf(listed);
+    return service.found.get(name) ?? present.service.get(name) ?? null;
+  };
+  const servicesOf = (document: unknown): PageServices => {
+    const before = present.page.get(isObject(document) ? String(document.slug) : '') ?? null;
+    return { find: find.idOf, needsName: (listed) => needsName(before, listed, visibilityOf) };
+  };
   const page = readList(
     'pages',
     lists.pages,
-    (one) => readWantedPage(one, find.idOf),
+    (one) => readWantedPage(one, servicesOf(one)),
     ({ slug }) => slug,
   );
   const channel = readList(
@@ -199,10 +213,10 @@ function namesOf(before: Service | null, slug: string | undefined): Pick<Registr
 }
 
 /** Reads a page of a document, in which null stands for a password that stays. Refused as {@link readPageDocument}. */
-function readWantedPage(document: unknown, find: Parameters<typeof readPageDocument>[1]): Outcome<ReadPage> {
-  if (!isObject(document) || document.password !== null) return readPageDocument(document, find);
+function readWantedPage(document: unknown, services: PageServices): Outcome<ReadPage> {
+  if (!isObject(document) || document.password !== null) return readPageDocument(document, services);
   const { password: _, ...rest } = document;
-  const reading = readPageDocument(rest, find);
+  const reading = readPageDocument(rest, services);
   if (!reading.ok || reading.value.access === 'password') return reading;
   return refuse({ code: 'page_password_unused' }, 'password');
 }

@@ -194,7 +194,11 @@ function addPages(program: Command): void {
     .option('--note <text>', 'text for members of the account only')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
     .option('--favicon <file>', 'icon in tabs: PNG, ICO, WebP or GIF, up to 64 KiB')
-    .option('--group <group>', 'services shown together: "NAME: slug, slug"; may be repeated', collect)
+    .option(
+      '--group <group>',
+      'services shown together: "NAME: slug, slug=NAME ON THE PAGE"; may be repeated',
+      collect,
+    )
     .addOption(new Option('--access <who>', 'who sees the page').choices(PAGE_ACCESS).default('public'))
     .option('--password-file <file>', 'for --access password: file of the password; - is standard input')
     .action(act(async () => (await import('./pages.ts')).addPage));

@@ -36,6 +36,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'page_domain_public',
   'page_text_too_long',
   'page_text_character',
+  'page_entry_unnamed',
   'page_has_service',
   'page_services_full',
   'page_groups_full',

@@ -12,7 +12,7 @@ import {
 import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
+import { entryOf, pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
 import { readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
 import { checkReaders } from '../resources/pages/page-readers.ts';
 import { type PageContext, pageChanges } from '../resources/pages/pages.ts';
@@ -32,7 +32,7 @@ export interface AddPageOptions extends AccountChoice, Partial<PageTexts> {
   readonly logo?: string;
   /** File of the icon in tabs. */
   readonly favicon?: string;
-  /** Each `NAME: slug, slug`, or slugs alone. */
+  /** Each `NAME: slug, slug=Name on the page`, or slugs alone. */
   readonly group?: readonly string[];
   readonly access?: PageAccess;
   readonly passwordFile?: string;
@@ -76,7 +76,7 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
     password: readPasswordFile(options.passwordFile),
   };
   // The arguments are validated first, so that wrong ones open no registry.
-  resultOf(readPageDocument(document, (name) => name));
+  resultOf(readPageDocument(document, { find: (name) => name }));
   resultOf(checkReaders(document, null));
   const choice = readAccountChoice(options);
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
@@ -179,12 +179,15 @@ function readPicture(use: PictureUse, file: string | undefined): Partial<Record<
   return file === undefined ? {} : { [use]: pictureUrlOf({ type: 'image/png', bytes: readFileSync(file) }) };
 }
 
-/** A group as the command line names it: `Web: github, shop-example-org`, or slugs alone. */
-export function readGroup(text: string): { readonly name: string; readonly services: string[] } {
+/** A group as the command line names it: `Web: github, nas-local=Photos`, or slugs alone. */
+export function readGroup(text: string) {
   const colon = text.lastIndexOf(':');
   const slugs = text.slice(colon + 1).split(',');
   return {
     name: colon === -1 ? '' : text.slice(0, colon),
-    services: slugs.map((slug) => slug.trim()).filter((slug) => slug !== ''),
+    services: slugs.flatMap((text) => {
+      const [slug = '', ...name] = text.split('=');
+      return slug.trim() === '' ? [] : [entryOf(slug.trim(), name.join('=').trim())];
+    }),
   };
 }

@@ -24,9 +24,14 @@ export function readGivenName(text: string): GivenNameReading {
   if (problem !== null) return { ok: false, problem };
   const name = text.trim();
   const isTooLong = [...name].length > MAX_GIVEN_NAME_LENGTH;
-  return isTooLong || !VISIBLE.test(name)
+  return isTooLong || !isVisible(name)
     ? { ok: false, problem: { code: 'length', maxLength: MAX_GIVEN_NAME_LENGTH } }
     : { ok: true, name };
+}
+
+/** Whether people see anything of a text. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text);
 }
 
 /** The first forbidden character of a text; null: it has none. `lines`: the text may have several lines. */

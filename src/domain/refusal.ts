@@ -35,7 +35,7 @@ type OfCharacter = { readonly character: string };
 /** A domain within `parent`, which is a domain of the catalogue. */
 type OfParent = OfDomain & { readonly parent: string };
 /** Texts of a status page. */
-export type PageTextField = 'title' | 'text' | 'group';
+export type PageTextField = 'title' | 'text' | 'group' | 'entry';
 type OfField = { readonly field: PageTextField };
 
 /** A setting of a check by its name. */
@@ -47,6 +47,7 @@ const PAGE_FIELDS: Readonly<Record<PageTextField, string>> = {
   title: 'A title',
   text: 'The text',
   group: 'The name of a group',
+  entry: 'The name of a service',
 };
 
 /** Why a request to an owner's server failed. */
@@ -306,6 +307,8 @@ const REFUSALS = {
   page_text_character: ({ field, character }: OfField & OfCharacter) =>
     `${PAGE_FIELDS[field]} ${describeGivenTextProblem({ code: 'character', character })}.`,
   page_group_name_missing: 'A new group needs a name.',
+  page_entry_unnamed: ({ slug }: OfSlug) =>
+    `${slug} is private: give it a name for this page, which shows nothing else of it.`,
   page_has_service: 'The service is on this page already.',
   page_services_full: ({ max }: OfMax) => `A page has at most ${max} services.`,
   page_groups_full: ({ max }: OfMax) => `A page has at most ${max} groups.`,

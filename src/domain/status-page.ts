@@ -1,5 +1,5 @@
 /** Owners' status pages: their texts, bounds and lists of services. */
-import { findForbidden } from './given-name.ts';
+import { findForbidden, isVisible } from './given-name.ts';
 import { readColour } from './page-colour.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
@@ -10,6 +10,40 @@ export interface PageGroup {
   readonly name: string;
   /** Ids of services, in the order in which they are shown. */
   readonly services: readonly number[];
+  /** Names that services have on this page alone, by their ids, as text; absent: none has one. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+/** The key of a service in the names of a group. `listed`: its id, or its name in documents while it is not stored. */
+function entryKey(listed: number | string): string {
+  return typeof listed === 'number' ? String(listed) : `:${listed}`;
+}
+
+/** A group with the names that its services have on the page; empty: none. */
+export function namedGroup<Listed extends number | string>(
+  name: string,
+  entries: readonly (readonly [service: Listed, name: string])[],
+): Omit<PageGroup, 'services'> & { readonly services: readonly Listed[] } {
+  const named = entries.filter(([, own]) => own !== '');
+  return {
+    ...{ name, services: entries.map(([service]) => service) },
+    ...(named.length === 0
+      ? {}
+      : { names: Object.fromEntries(named.map(([service, own]) => [entryKey(service), own])) }),
+  };
+}
+
+/** The name that a service has on a page alone; empty: none. */
+export function nameOfEntry({ names = {} }: Pick<PageGroup, 'names'>, listed: number | string): string {
+  return names[entryKey(listed)] ?? '';
+}
+
+/**
+ * Whether a page shows a service. A private one is shown by its name on the page alone, and not at all without one: its own name,
+ * slug and address are for members.
+ */
+export function isShown({ visibility }: Pick<Service, 'visibility'>, ownName: string): boolean {
+  return visibility !== 'private' || ownName !== '';
 }
 
 /** A status page of an account: `/p/<slug>`. */
@@ -114,6 +148,7 @@ export const PAGE_BOUNDS = {
   services: 100,
   groups: 20,
   groupCharacters: 80,
+  entryCharacters: 80,
   minSlugCharacters: 3,
   slugCharacters: 60,
 } as const;
@@ -181,6 +216,12 @@ export function readPageText(text: string): FieldReading {
 /** Validates the name of a group: up to 80 characters on one line; empty: no heading. */
 export function readGroupName(text: string): FieldReading {
   return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'group');
+}
+
+/** Validates the name of a service on a page: up to 80 characters on one line; empty: none. One that is invisible counts as empty. */
+export function readEntryName(text: string): FieldReading {
+  const value = onOneLine(text);
+  return wellFormed(isVisible(value) ? value : '', PAGE_BOUNDS.entryCharacters, 'entry');
 }
 
 /** Validates a brand colour such as `#0a7d4f`; empty: none. */

@@ -44,19 +44,16 @@ export function readTopic(text: string): TopicParts | null {
   return null;
 }
 
-/** The topics that a service belongs to; none for a private one. `pages`: IDs of the live status pages that list it. */
+/** The topics that a service belongs to; for a private one, pages alone. `pages`: IDs of the live status pages that show it. */
 export function topicsOf(
   service: Pick<Service, 'id' | 'category' | 'origin' | 'verified' | 'visibility'>,
   pages: readonly number[],
 ): SubscriptionTopic[] {
   const { id, category, origin, verified, visibility } = service;
-  if (visibility === 'private') return [];
+  const ofPages = pages.map((page) => `page:${page}` as const);
+  if (visibility === 'private') return ofPages;
   const isListed = isPublic(service) && (origin === 'catalogue' || verified);
-  return [
-    `service:${id}`,
-    ...(isListed ? ([`category:${category}`] as const) : []),
-    ...pages.map((page) => `page:${page}` as const),
-  ];
+  return [`service:${id}`, ...(isListed ? ([`category:${category}`] as const) : []), ...ofPages];
 }
 
 /**
@@ -99,7 +96,15 @@ export function ownersNews({
 export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'> & {
   /** It is a status page: `name` is its title, and it has no domain. */
   readonly isPage?: true;
+  /** In place of its ID in the threads of letters: it is private. `name` is that of the page, and `slug` the page's. */
+  readonly mark?: string;
 };
+
+/** A change of a private service, as subscribers of a page that shows it are told; null: they are not. */
+export function withoutCause(change: AlertChange): AlertChange | null {
+  if (change.type !== 'status') return null;
+  return { ...change, source: 'check', reason: null, phase: null, lastGoodAt: null, regions: [] };
+}
 
 /**
  * The message about a change. `beganAt`: start of the outage that the change ends, epoch milliseconds; null: it ends none, or the
@@ -111,7 +116,7 @@ export function subscriberMessage(
   beganAt: number | null,
   siteUrl: string,
 ): AlertMessage {
-  const { isPage = false, ...subject } = service;
+  const { isPage = false, mark = service.id, ...subject } = service;
   const url = `${siteUrl}/${isPage ? 'p' : 'status'}/${service.slug}`;
   const told = tell(change, at, beganAt);
   const item: MessageItem = {
@@ -132,7 +137,7 @@ export function subscriberMessage(
   };
   return {
     type: told.type,
-    thread: told.thread(service.id),
+    thread: told.thread(mark),
     urgency: told.urgency,
     at,
     items: [item],
@@ -148,7 +153,8 @@ export function subscriberMessage(
 interface Told {
   readonly type: 'alert' | 'update' | 'recovery';
   readonly urgency: AlertMessage['urgency'];
-  readonly thread: (serviceId: number) => string;
+  /** `subject`: the ID of the service or page, or what stands for it. */
+  readonly thread: (subject: number | string) => string;
   readonly item: Partial<MessageItem> & Pick<MessageItem, 'status'> & { readonly event: AlertEventName };
 }
 
@@ -161,7 +167,7 @@ function tell(change: AlertChange, at: number, beganAt: number | null): Told {
       return {
         type: isOver ? 'recovery' : 'alert',
         urgency: isOver ? 'low' : 'high',
-        thread: (serviceId) => `down-${serviceId}-${began}`,
+        thread: (subject) => `down-${subject}-${began}`,
         item: {
           event: 'down',
           status: to,
@@ -181,7 +187,7 @@ function tell(change: AlertChange, at: number, beganAt: number | null): Told {
       return {
         type: isOver ? 'recovery' : before === null ? 'alert' : 'update',
         urgency: isOver ? 'low' : 'normal',
-        thread: (serviceId) => `incident-${serviceId}-${incident.startedAt}`,
+        thread: (subject) => `incident-${subject}-${incident.startedAt}`,
         item: {
           event: isVendors ? 'vendor_incident' : before === null || isOver ? 'incident' : 'incident_update',
           status: isOver ? 'up' : 'unknown',
@@ -195,7 +201,7 @@ function tell(change: AlertChange, at: number, beganAt: number | null): Told {
       return {
         type: isOver ? 'recovery' : change.phase === 'running' ? 'update' : 'alert',
         urgency: isOver ? 'low' : 'normal',
-        thread: (serviceId) => `maintenance-${serviceId}-${change.startsAt}`,
+        thread: (subject) => `maintenance-${subject}-${change.startsAt}`,
         item: {
           event: 'maintenance',
           status: isOver ? 'up' : 'unknown',

@@ -37,6 +37,7 @@ const OUTAGES: Readonly<Record<Outage, string>> = {
   errors: 'antwortet mit Fehlern',
   insecure: 'ist nicht sicher erreichbar',
   unreachable: 'ist nicht erreichbar',
+  down: 'ist ausgefallen',
 };
 
 const NOTES: TextTable<IncidentNoteParams> = {
@@ -59,7 +60,7 @@ export function germanReason(reason: StatusReason): string {
 }
 
 /** The title of an own incident, in German. */
-export function germanOpening({ name, outage }: OpeningNote): string {
+export function germanOpening({ name, outage }: Pick<OpeningNote, 'name' | 'outage'>): string {
   return `${name} ${OUTAGES[outage]}`;
 }
 

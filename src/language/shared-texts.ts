@@ -43,7 +43,7 @@ export interface SharedTexts {
   /** Why a service is down or slow, in one line that completes a sentence about it. */
   readonly reason: (reason: StatusReason) => string;
   /** The title of an incident that our own checks opened. */
-  readonly incidentTitle: (opening: OpeningNote) => string;
+  readonly incidentTitle: (opening: Pick<OpeningNote, 'name' | 'outage'>) => string;
   /** An entry that we wrote into the timeline of an incident. */
   readonly incidentNote: (note: IncidentNote) => string;
 }

@@ -1,12 +1,22 @@
 /** The content of an owner's status page: its services with their standing, in the owner's order. */
+import { createHash } from 'node:crypto';
+import { type Incident, withoutTexts } from '../domain/incident/incident.ts';
 
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { type OwnerIncident, worstReported } from '../domain/incident/owner-incident.ts';
 import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
-import type { Service } from '../domain/service.ts';
+import { fullName, type Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/status/page-verdict.ts';
-import { isListable, type OwnedPage, type PictureUse, readPageSlug } from '../domain/status-page.ts';
+import {
+  isListable,
+  isShown,
+  nameOfEntry,
+  type OwnedPage,
+  type PageGroup,
+  type PictureUse,
+  readPageSlug,
+} from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -15,6 +25,7 @@ import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { causeOfDown, type Unreached, whyUnreached } from './cause-of-down.ts';
 import { nextOccurrences } from './next-occurrences.ts';
+import { pageUrl } from './page-address.ts';
 import type { ShownDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
@@ -34,8 +45,15 @@ export interface PageViewSources
 }
 
 /** A service on a page. */
-interface ListedService {
-  readonly service: Service;
+export interface ListedService {
+  /** For reads alone: no page shows it. */
+  readonly id: number;
+  /** As the page shows it. */
+  readonly name: string;
+  /** With the name that it has on the page. Null: it is private, and the page shows nothing else of it than that name, its standing and its uptime. */
+  readonly service: Service | null;
+  /** Its interval, milliseconds. */
+  readonly intervalMs: number;
   readonly current: CurrentStatus;
   readonly standing: PageStanding;
   /** Whether the service was last seen more than two intervals ago. */
@@ -64,6 +82,7 @@ export interface PageView {
 }
 
 const MAX_MAINTENANCES = 20;
+const TOLD_ID_CHARACTERS = 16;
 
 /** What the owner says of the page alone: in no list of a service on it. */
 export function postsOfPage({
@@ -72,8 +91,8 @@ export function postsOfPage({
   posts,
   announced,
 }: PageView): Pick<PageView, 'posts' | 'announced'> {
-  const hasOwn = services.some(({ service }) => service.accountId === page.accountId);
-  const isListed = (id: number) => services.some(({ service }) => service.id === id);
+  const hasOwn = services.some(({ service }) => service?.accountId === page.accountId);
+  const isListed = (id: number) => services.some(({ service }) => service?.id === id);
   return {
     posts: posts.filter((one) => one.pages.includes(page.id) && !one.services.some(isListed)),
     announced: hasOwn ? [] : announced.filter(({ pages }) => pages.includes(page.id)),
@@ -137,17 +156,20 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
   if (page === null) return null;
   const { directory, status, pages, intervalMs, now, listenedAt } = sources;
   const at = now();
-  const groups = page.groups.map(({ name, services }) => ({
-    name,
-    services: services.flatMap((id) => {
-      const service = findListed(directory, page.accountId, id);
-      return service === null || service.visibility === 'private' ? [] : [service];
-    }),
+  const groups = page.groups.map((group) => ({
+    name: group.name,
+    services: shownOn(directory, page, group),
   }));
-  const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
-  const query = { accountId: page.accountId, pageId: page.id, serviceIds: ids };
+  const shown = groups.flatMap(({ services }) => services);
+  // What is said of a private service is for members; what is said of the page is for its readers.
+  const open = shown.filter(({ service }) => service.visibility !== 'private');
+  const serviceIds = open.map(({ service }) => service.id);
+  const query = { accountId: page.accountId, pageId: page.id, serviceIds };
   const [maintenances, posts, announced] = await Promise.all([
-    pages.maintenancesOfServices(ids, MAX_MAINTENANCES),
+    pages.maintenancesOfServices(
+      shown.map(({ service }) => service.id),
+      MAX_MAINTENANCES,
+    ),
     pages.incidentsPostedOn(query),
     pages.maintenancesPostedOn(query, at).then((all) => withNext(all, at)),
   ]);
@@ -156,18 +178,18 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
   );
   const listed = groups.map(({ name, services }) => ({
     name,
-    services: services.map((service): ListedService => {
-      const current = status.get(service.id) ?? unknownStatus(service.id);
-      const stale = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
-      const standing = standingOf(current.status, service.paused, running.has(service.id));
+    services: services.map(({ service, own }): ListedService => {
+      const { id, paused } = service;
+      const current = status.get(id) ?? unknownStatus(id);
+      const ownIntervalMs = intervalOf(service, intervalMs);
+      const stale = isStale(current, ownIntervalMs, at, listenedAt);
+      const standing = standingOf(current.status, paused, running.has(id));
+      const named = nameEntry(service, own);
       const known = [{ ...sources, isPublished: true }, service, current] as const;
       return {
-        service,
-        current,
-        standing,
-        stale,
-        cause: causeOfDown(...known),
-        unreached: whyUnreached(...known),
+        ...{ id, ...named, intervalMs: ownIntervalMs, current, standing, stale },
+        cause: named.service === null ? null : causeOfDown(...known),
+        unreached: named.service === null ? null : whyUnreached(...known),
       };
     }),
   }));
@@ -179,7 +201,55 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
       inMaintenance: announced.some(({ occurrence }) => occurrence.startsAt <= at),
     },
   );
-  return { page, groups: listed, services: all, verdict, maintenances, posts, announced, at };
+  const told = maintenances.filter(({ serviceId }) => serviceIds.includes(serviceId));
+  return { page, groups: listed, services: all, verdict, maintenances: told, posts, announced, at };
+}
+
+/** The services of a group that its page shows, with the names that they have on it alone; empty: none. */
+export function shownOn(
+  directory: Pick<ShownDirectory, 'whole'>,
+  { accountId }: Pick<OwnedPage, 'accountId'>,
+  group: PageGroup,
+): { readonly service: Service; readonly own: string }[] {
+  return group.services.flatMap((id) => {
+    const service = findListed(directory, accountId, id);
+    const own = nameOfEntry(group, id);
+    return service === null || !isShown(service, own) ? [] : [{ service, own }];
+  });
+}
+
+/** A service by its name on a page. The domain follows a name that an owner chose, but for private services. */
+function nameEntry(service: Service, own: string): Pick<ListedService, 'name' | 'service'> {
+  if (service.visibility === 'private') return { name: own, service: null };
+  if (own === '') return { name: fullName(service), service };
+  const { domain } = service;
+  return { name: fullName({ name: own, domain, origin: 'owner' }), service: { ...service, name: own } };
+}
+
+/**
+ * An incident of a service on a page, as the page tells it. Of a private service that is what our own checks saw, without its texts and
+ * under another id; null: it is not told.
+ */
+export function tellIncident(
+  { page, services }: Pick<PageView, 'page' | 'services'>,
+  incident: Incident,
+  siteUrl: string,
+): { readonly incident: Incident; readonly listed: ListedService } | null {
+  const listed = services.find(({ id }) => id === incident.serviceId);
+  if (listed === undefined) return null;
+  if (listed.service !== null) return { incident, listed };
+  if (incident.source !== 'own') return null;
+  const id = toldId({ page, services }, incident);
+  return { incident: withoutTexts(incident, id, listed.name, pageUrl(siteUrl, page)), listed };
+}
+
+/** The id of an incident on a page: the ids of a private service's contain its number. */
+export function toldId(
+  { page, services }: Pick<PageView, 'page' | 'services'>,
+  { id, serviceId }: Pick<Incident, 'id' | 'serviceId'>,
+): string {
+  if (services.some((listed) => listed.id === serviceId && listed.service !== null)) return id;
+  return createHash('sha256').update(`${page.id} ${id}`).digest('base64url').slice(0, TOLD_ID_CHARACTERS);
 }
 
 /** Maintenances with an occurrence ahead, by its start. */

@@ -1,6 +1,7 @@
 /** The routes of the pages and their files. */
 
 import type { Clock } from '../clock.ts';
+import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.ts';
 import { withCompression } from '../http/compression.ts';
@@ -12,7 +13,7 @@ import type { Log } from '../log.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
 import type { ReaderWatch } from '../view/reader-watch.ts';
-import { findListed, findShownPage } from '../view/status-page-view.ts';
+import { findShownPage, shownOn } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
@@ -176,14 +177,10 @@ type SharedSources = PageSources & { readonly changes: LiveChanges };
 async function servicesOfPage(
   request: HttpRequest,
   { ownedPages: pages, mayRead, directory }: PageSources,
-): Promise<number[]> {
+): Promise<Service[]> {
   const page = pages === null ? null : await findShownPage(request, { pages, mayRead });
-  const ids = page?.groups.flatMap(({ services }) => services) ?? [];
   if (page === null) return [];
-  return ids.filter((id) => {
-    const service = findListed(directory, page.accountId, id);
-    return service !== null && service.visibility !== 'private';
-  });
+  return page.groups.flatMap((group) => shownOn(directory, page, group).map(({ service }) => service));
 }
 
 function ownersPages(render: RenderPage, sources: SharedSources): Route[] {

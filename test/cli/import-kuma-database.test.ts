@@ -225,7 +225,7 @@ for (const version of [1, 2] as const)
             custom_domain: 'status.example.com',
             groups: [
               { name: 'Web', services: ['api.example.com', 'shop.example.com'] },
-              { name: 'Jobs', services: ['nightly-backup'] },
+              { name: 'Jobs', services: [{ service: 'nightly-backup', name: 'Nightly backup' }] },
             ],
           },
         ],
@@ -235,7 +235,7 @@ for (const version of [1, 2] as const)
             ...{ slug: 'uptime-kuma-groups', title: 'Groups of Uptime Kuma', access: 'members' },
             groups: [
               { name: 'Home', services: ['shop.example.com'] },
-              { name: 'Off', services: ['192.168.1.5'] },
+              { name: 'Off', services: [{ service: '192.168.1.5', name: 'NAS' }] },
             ],
           },
         ],

@@ -263,6 +263,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { field: 'text', character: 'U+0007' },
     `The text must not contain U+0007: ${FORBIDDEN}.`,
   ],
+  page_entry_unnamed: [
+    { slug: 'nas-local' },
+    'nas-local is private: give it a name for this page, which shows nothing else of it.',
+  ],
   page_has_service: [{}, 'The service is on this page already.'],
   page_services_full: [{ max: 100 }, 'A page has at most 100 services.'],
   page_groups_full: [{ max: 20 }, 'A page has at most 20 groups.'],

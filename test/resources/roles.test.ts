@@ -77,7 +77,9 @@ const CHANGES = {
   arrangeStatusPage: [
     'editor',
     (as) =>
-      arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_services', services: ['none'], group: 0 }),
+      arrangeStatusPage(context, as, 'acme', [1], {
+        ...{ kind: 'add_services', services: [['none', '']], group: 0 },
+      }),
   ],
   removePage: ['editor', (as) => pageChanges.remove(context, as, 'acme', null)],
   addRule: ['editor', (as) => ruleChanges.add(context, as, {})],

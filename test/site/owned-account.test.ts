@@ -77,6 +77,50 @@ t.test('a status page is created, read, changed and removed', async (t) => {
   t.equal((await world.registry.pagesOf(1)).length, 0);
 });
 
+t.test('a service has a name of its own on a page', async (t) => {
+  const { ada, world, send } = await start(t);
+  const nas = service(4, 'nas-local', { domain: 'nas.local', origin: 'owner', accountId: 1 });
+  await world.addServices([nas]);
+  world.directory.apply({
+    ...{ seq: 9, serviceId: 4, slug: nas.slug },
+    service: { ...nas, visibility: 'private', revision: 2 },
+  });
+  const create = (services: readonly unknown[]) =>
+    send('POST', '/api/v1/pages', { ...PAGE, groups: [{ services }] }, ada);
+  for (const [services, field, code] of [
+    [['nas-local'], 'groups.0.services.0', 'page_entry_unnamed'],
+    [[{ service: 'nas-local', name: ' ' }], 'groups.0.services.0', 'page_entry_unnamed'],
+    [[{ service: 'known', name: 'a\u0007' }], 'groups.0.services.0.name', 'page_text_character'],
+    [[{ service: 'known', name: 'x'.repeat(81) }], 'groups.0.services.0.name', 'page_text_too_long'],
+    [[{ service: 'none', name: 'x' }], 'groups.0.services.0', 'no_page_service'],
+    [[{ name: 'x' }], 'groups.0.services.0', 'member_invalid'],
+    [[{ service: 'known', label: 'x' }], 'groups.0.services.0', 'member_invalid'],
+  ] as const) {
+    const { status, json } = await create(services);
+    t.match([status, json.errors?.[0]], [400, { field, code }], JSON.stringify(services));
+  }
+  const named = { service: 'nas.local', name: 'Photos' };
+  const made = await create([named, { service: 'known', name: 'Ours' }, 'shop.example.com']);
+  t.equal(made.status, 201, JSON.stringify(made.json));
+  const entries = [named, { service: 'known', name: 'Ours' }, 'shop.example.com'];
+  t.same(made.json.definition.groups, [{ services: entries }]);
+  const { json } = await send('GET', '/api/v1/pages/acme', undefined, {});
+  t.match(json.groups[0].services, [
+    { name: 'Photos', private: true, domain: undefined, slug: undefined },
+    { name: 'Ours', domain: 'known.example' },
+    { slug: 'shop-example-com' },
+  ]);
+  const taken = await create([{ service: 'nas-local', name: 'KNOWN' }]);
+  t.match(
+    taken.json.errors?.[0],
+    { field: 'groups', code: 'name_taken' },
+    'no domain follows it on the page',
+  );
+  const shown = await (await fetch(`${world.origin}/p/acme`)).text();
+  t.match(shown, /own-name">Photos</);
+  t.match(shown, '<a href="/status/known-example">Ours (known.example)</a>');
+});
+
 t.test('a refused page names each wrong member', async (t) => {
   const { ada, send, world } = await start(t);
   const create = (document: unknown) => send('POST', '/api/v1/pages', document, ada);

@@ -164,6 +164,10 @@ async function signIn({ registry, clock }: World, accountId: number) {
   return { personId, headers: { cookie: written?.split(';')[0] ?? '' } };
 }
 
+/** What the page calls the private service. */
+const ALIAS = 'Photos <b>&"\'</b>';
+const ESCAPED = 'Photos &lt;b&gt;&amp;&quot;&#39;&lt;/b&gt;';
+
 async function start(t: Test) {
   const world = await startApi({ services: SERVICES });
   t.teardown(world.close);
@@ -174,7 +178,10 @@ async function start(t: Test) {
   );
   await world.putIncidents(
     ...SERVICES.map(({ id, name }) =>
-      incident(`own-${id}`, id, { title: `${name} is down`, description: name }),
+      incident(`own-${id}`, id, {
+        ...{ title: `${name} is down`, description: name },
+        updates: [{ at: NOW, status: 'investigating', text: `${name}.example: connect ECONNREFUSED` }],
+      }),
     ),
   );
   await world.putMaintenances(
@@ -184,7 +191,9 @@ async function start(t: Test) {
       ...({ phase: 'planned', reportedState: 'planned' } as const),
     })),
   );
-  await world.putPage('acme', { groups: [{ name: '', services: SERVICES.map(({ id }) => id) }] });
+  const group = { name: '', services: SERVICES.map(({ id }) => id) };
+  await world.putPage('acme', { groups: [{ ...group, names: { 3: ALIAS } }] });
+  await world.putPage('bare', { groups: [group] });
   world.tell(...SERVICES.map(({ id, slug }) => transition(id, slug, { serviceId: id })));
   /** The person of each account. */
   const people = new Map<number, number>();
@@ -430,6 +439,64 @@ t.test('by its address a service is found by those who may see it', async (t) =>
   }
   t.strictSame(wrong, []);
 });
+
+t.test(
+  'a status page tells of a private service its name there, its state and its uptime alone',
+  async (t) => {
+    const { world, strangers, ask } = await start(t);
+    const says: Readonly<Record<string, string>> = {
+      '/p/:page': ESCAPED,
+      '/p/:page?show=running': ESCAPED,
+      '/p/:page/embed': ESCAPED,
+      '/p/:page/incidents.atom': 'Photos &lt;b&gt;',
+      '/p/:page.json': JSON.stringify(ALIAS),
+      '/api/v1/pages/:page': JSON.stringify(ALIAS),
+      '/api/v1/pages/:page?limit=1&offset=1': JSON.stringify(ALIAS),
+      '/p/:page/calendar.ics': '',
+    };
+    const telling = new RegExp(`${WORDS.private}|own-3|work-3|<b>`, 'i');
+    for (const headers of Object.values(strangers))
+      for (const [path, said] of Object.entries(says)) {
+        const answer = await ask(path.replace(':page', 'acme'), headers);
+        t.equal(answer.status, 200, path);
+        t.ok(answer.text.includes(said), `${path} says the name`);
+        const isJson = path.includes('json') || path.startsWith('/api/');
+        const text = isJson ? answer.text.replaceAll(JSON.stringify(ALIAS), '') : answer.text;
+        const tells = telling.exec(text.replaceAll(JSON.stringify(`${ALIAS} is down`), ''));
+        t.equal(
+          tells,
+          null,
+          `${path} tells nothing else: ${text.slice(tells?.index ?? 0, 200 + (tells?.index ?? 0))}`,
+        );
+        for (const [, cursor = ''] of (answer.headers.get('link') ?? '').matchAll(/cursor=([^&>]*)/g))
+          t.notMatch(Buffer.from(decodeURIComponent(cursor), 'base64url').toString(), 'own-3');
+        const bare = (await ask(path.replace(':page', 'bare'), headers)).text;
+        t.notMatch(bare, telling, `${path} without a name`);
+        t.notMatch(bare, 'Photos');
+      }
+    const { groups, incidents } = JSON.parse((await ask('/p/acme.json', {})).text);
+    t.same(groups[0].services[2], {
+      ...{ name: ALIAS, private: true, status: 'down', stale: false, paused: false, in_maintenance: false },
+      since: groups[0].services[2].since,
+    });
+    t.match(
+      incidents.find(({ service: { name } }: { service: { name: string } }) => name === ALIAS),
+      {
+        ...{ title: `${ALIAS} is down`, description: '', source_url: 'https://upbeat.test/p/acme' },
+        service: { name: ALIAS },
+      },
+    );
+    const stream = await ask('/live?page=acme', {});
+    t.match(stream.text, 'data: ');
+    t.notMatch(stream.text, WORDS.private);
+    world.directory.apply({
+      ...{ seq: 9, serviceId: 3, slug: 'hushed-example' },
+      service: { ...(SERVICES[2] ?? SERVICES[0]), accountId: 2, revision: 2 } as Service,
+    });
+    for (const path of ['/p/acme', '/p/acme.json', '/p/acme/incidents.atom'])
+      t.notMatch((await ask(path, {})).text, 'Photos', `${path} after it left the account`);
+  },
+);
 
 t.test('assistants are told of public services, and those of members of theirs', async (t) => {
   const { strangers, members, ask } = await start(t);

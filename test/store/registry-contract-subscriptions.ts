@@ -543,6 +543,34 @@ export async function subscriptionContract(
     },
   );
 
+  t.test('subscribers of a page are told of a private service by its name there alone', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const { id, slug } = await registry.addService({ ...owned('nas.org', accountId), visibility: 'private' });
+    const page = async (name: string, own: string) => {
+      const group = { name: '', services: [id], ...(own === '' ? {} : { names: { [id]: own } }) };
+      const made = { accountId, slug: name, title: name, text: '', groups: [group], now: NOON };
+      return (await registry.addPage(made)).id;
+    };
+    await subscribe(registry, `page:${await page('named', 'Photos')}`, 'ada@example.com');
+    await subscribe(registry, `page:${await page('bare', '')}`, 'bob@example.com');
+    const up = firstTurn(id, 'up', NOON, slug);
+    await registry.commitUpdates([up]);
+    const down = turn(up.current, 'down', NOON + 1, slug);
+    await registry.commitUpdates([down]);
+    await registry.writeLetters(NOON + 2, ALL);
+    const letters = await registry.dueLetters(NOON + 2, ALL);
+    t.match(letters, [
+      {
+        to: 'ada@example.com',
+        event: { change: { type: 'status', to: 'down', reason: null, phase: null, lastGoodAt: null } },
+        service: { slug: 'named', name: 'Photos', domain: '', isPage: true, mark: /^[0-9a-f]{16}$/ },
+      },
+    ]);
+    t.equal(letters.length, 1);
+    t.notMatch(JSON.stringify(letters), 'nas');
+  });
+
   t.test('the same words of an owner about services and pages are one letter for each address', async (t) => {
     const registry = await open(t);
     const { id: accountId } = await registry.ensureAccount('ada', NOON);

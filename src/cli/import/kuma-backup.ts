@@ -1,5 +1,8 @@
 /** What a backup or a database of Uptime Kuma lists: services, channels with their rules, status pages and maintenance. */
+import { usualVisibility } from '../../domain/address/public-host.ts';
 import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
+import { PAGE_BOUNDS } from '../../domain/status-page.ts';
+import { entryOf } from '../../resources/pages/page-document.ts';
 import { readKumaMonitor } from './kuma.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
@@ -283,7 +286,11 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
   const text = asText(row.description);
   const groups = (Array.isArray(row.groups) ? row.groups : []).map((group: Row) => ({
     name: asText(group.name) ?? '',
-    services: servicesOf(Array.isArray(group.monitors) ? group.monitors : []),
+    services: servicesOf(Array.isArray(group.monitors) ? group.monitors : []).filter((service) => {
+      const isTelling = isPrivate(service) && namesHost(service);
+      if (isTelling) lose(title, service.name, 'it is private, and its name is its address');
+      return !isTelling;
+    }),
   }));
   return pageItem(
     {
@@ -295,6 +302,20 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
     },
     groups,
   );
+}
+
+function isPrivate({ visibility, domain }: ListedService): boolean {
+  return (visibility ?? usualVisibility(domain)) === 'private';
+}
+
+/** The name of a service, as long as pages take it. */
+function nameForPages({ name }: ListedService): string {
+  return [...name].slice(0, PAGE_BOUNDS.entryCharacters).join('');
+}
+
+/** Whether the name of a service would show its address. */
+function namesHost({ name, domain }: ListedService): boolean {
+  return name.toLowerCase().includes(domain);
 }
 
 function pageItem(
@@ -312,7 +333,7 @@ function pageItem(
           const one = names.service(service);
           if (one === null || shown.has(one)) return [];
           shown.add(one);
-          return [one];
+          return [entryOf(one, isPrivate(service) ? nameForPages(service) : '')];
         }),
       }));
       return { ...page, ...(listed.length === 0 ? {} : { groups: listed }) };

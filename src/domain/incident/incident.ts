@@ -63,7 +63,7 @@ export type StatusReasonParams = ParamsOf<typeof REASONS>;
 export type StatusReason = Coded<StatusReasonParams>;
 
 /** What kind of outage opened an own incident. */
-export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable';
+export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable' | 'down';
 
 const UNKNOWN_REASON = 'no reason is known';
 
@@ -74,6 +74,8 @@ const OUTAGES: Readonly<Record<Outage, string>> = {
   errors: 'answers with errors',
   insecure: 'cannot be reached securely',
   unreachable: 'is not reachable',
+  /** For readers who are not told what kind it is. */
+  down: 'is down',
 };
 
 interface TroubleParams {
@@ -145,6 +147,15 @@ export interface Incident {
   readonly earlier?: number;
 }
 
+/** What an own incident tells those who may not see its service: that `name` is down, and since when. */
+export function withoutTexts(incident: Incident, id: string, name: string, sourceUrl: string): Incident {
+  return {
+    ...incident,
+    ...{ id, sourceUrl, title: describeOpening({ name, outage: 'down' }), description: '' },
+    updates: incident.updates.map(({ at, status }) => ({ at, status, text: '' })),
+  };
+}
+
 /** What lists show of a timeline, and of each text in it. The page of an incident shows all. */
 export const SHORT_TIMELINE = { updates: 3, characters: 1_000 } as const;
 
@@ -177,7 +188,7 @@ export function describeReasonOrNull(reason: StatusReason | null): string | null
 }
 
 /** The title of an own incident. */
-export function describeOpening({ name, outage }: OpeningNote): string {
+export function describeOpening({ name, outage }: Pick<OpeningNote, 'name' | 'outage'>): string {
   return `${name} ${OUTAGES[outage]}`;
 }
 

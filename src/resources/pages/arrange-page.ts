@@ -2,22 +2,31 @@
 import {
   arrangePage,
   isListable,
+  nameOfEntry,
   type OwnedPage,
   type PageStep,
   readGroupName,
 } from '../../domain/status-page.ts';
 import { accept, type Outcome, type Principal, refuse, refuseRole } from '../kit/change.ts';
+import { entryOf } from './page-document.ts';
 import { type PageContext, pageChanges } from './pages.ts';
 
 /** A requested change of a page's list. Groups are numbered from 0. */
 export type PageArrangement =
   | Exclude<PageStep, { readonly kind: 'add_service' }>
-  | { readonly kind: 'add_services'; readonly services: readonly string[]; readonly group: number };
+  | {
+      readonly kind: 'add_services';
+      /** By their slugs, with the name that each has on the page; empty: none. */
+      readonly services: readonly (readonly [slug: string, name: string])[];
+      readonly group: number;
+    }
+  /** The name that a service has on the page; empty: none. */
+  | { readonly kind: 'name_service'; readonly serviceId: number; readonly name: string };
 
 /**
  * Changes the list of a page by one step. `revisions`: those that the client has seen. Refused with `role_required`, `no_page`,
- * `page_stale`, `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`, `page_group_name_missing`, and for
- * the name of a group as for a text.
+ * `page_stale`, `no_page_service`, `page_entry_unnamed`, `page_has_service`, `page_services_full`, `page_groups_full`,
+ * `page_group_name_missing`, and for the name of a group or service as for a text.
  */
 export async function arrangeStatusPage(
   context: PageContext,
@@ -35,6 +44,15 @@ export async function arrangeStatusPage(
     return refuse({ code: 'page_group_name_missing' }, 'name');
   const steps = readSteps(context.findService, found.value.accountId, arrangement);
   if (!steps.ok) return steps;
+  const names = new Map(
+    found.value.groups.flatMap((group) => group.services.map((id) => [id, nameOfEntry(group, id)] as const)),
+  );
+  if (arrangement.kind === 'name_service') names.set(arrangement.serviceId, arrangement.name);
+  if (arrangement.kind === 'add_services')
+    for (const [slug, name] of arrangement.services) {
+      const id = context.findService(slug.toLowerCase())?.id;
+      if (id !== undefined) names.set(id, name);
+    }
   let arranged = found.value.groups;
   for (const step of steps.value) {
     const next = arrangePage(arranged, step);
@@ -43,9 +61,20 @@ export async function arrangeStatusPage(
   }
   const groups = arranged.map(({ name, services }) => ({
     name,
-    services: services.flatMap((id) => context.findServiceById(id)?.slug ?? []),
+    services: services.flatMap((id) => {
+      const service = context.findServiceById(id);
+      return service === null ? [] : [entryOf(service.slug, names.get(id) ?? '')];
+    }),
   }));
-  return await pageChanges.patch(context, principal, slug, { groups }, revisions);
+  const outcome = await pageChanges.patch(context, principal, slug, { groups }, revisions);
+  if (outcome.ok) return outcome;
+  // Forms have fields of their own in place of the paths in the document.
+  return {
+    ...outcome,
+    refusals: outcome.refusals.map((one) =>
+      /^groups(?:\.|$)/.test(one.field ?? '') ? { ...one, field: fieldOf(arrangement) } : one,
+    ),
+  };
 }
 
 function readSteps(
@@ -55,7 +84,7 @@ function readSteps(
 ): Outcome<readonly PageStep[]> {
   if (arrangement.kind === 'add_services') {
     const steps: PageStep[] = [];
-    for (const slug of arrangement.services) {
+    for (const [slug] of arrangement.services) {
       const service = findService(slug.toLowerCase());
       if (service === null || !isListable(service, accountId))
         return refuse({ code: 'no_page_service', slug }, 'service');
@@ -63,6 +92,7 @@ function readSteps(
     }
     return accept(steps);
   }
+  if (arrangement.kind === 'name_service') return accept([]);
   if (arrangement.kind !== 'add_group' && arrangement.kind !== 'rename_group') return accept([arrangement]);
   const name = readGroupName(arrangement.name);
   return name.ok ? accept([{ ...arrangement, name: name.value }]) : refuse(name.problem, 'name');
@@ -71,5 +101,5 @@ function readSteps(
 /** The member of an arrangement that a refusal concerns. */
 function fieldOf({ kind }: PageArrangement): string | null {
   if (kind === 'add_services') return 'service';
-  return kind === 'add_group' ? 'name' : null;
+  return kind === 'add_group' || kind === 'name_service' ? 'name' : null;
 }

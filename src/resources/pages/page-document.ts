@@ -2,6 +2,8 @@
 import {
   arrangePage,
   type FieldReading,
+  namedGroup,
+  nameOfEntry,
   type OwnedPage,
   PAGE_ACCESS,
   PAGE_TEXTS,
@@ -11,6 +13,7 @@ import {
   type PageStep,
   type PageTexts,
   type PictureUse,
+  readEntryName,
   readGroupName,
   readPageColour,
   readPageSlug,
@@ -94,9 +97,28 @@ export const PageDocumentSchema = Type.Object(
           {
             name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Heading; default: none.' })),
             services: Type.Optional(
-              Type.Array(Type.String({ maxLength: 1_000 }), {
-                description: 'Domains or slugs of services of the account, and slugs of public services.',
-              }),
+              Type.Array(
+                Type.Union([
+                  Type.String({ maxLength: 1_000 }),
+                  Type.Object(
+                    {
+                      service: Type.String({ maxLength: 1_000, description: 'As without a name.' }),
+                      name: Type.Optional(
+                        Type.String({
+                          maxLength: 10_000,
+                          description:
+                            'The name on this page. A private service needs one: nothing else of it is shown.',
+                        }),
+                      ),
+                    },
+                    strict,
+                  ),
+                ]),
+                {
+                  description:
+                    'Domains or slugs of services of the account, and slugs of public services; with a name for this page as {service, name}.',
+                },
+              ),
             ),
           },
           strict,
@@ -123,19 +145,27 @@ const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
 /** A status page as its owner wants it, with a new password in clear text; null: there is none. */
 export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: string | null };
 
+/** How a document names services. */
+export interface PageServices {
+  /** Null: the account may not show such a service. */
+  readonly find: (name: string) => ListedOnPage | null;
+  /** Whether a service that has no name on the page is refused. Absent: none is. */
+  readonly needsName?: (service: ListedOnPage) => boolean;
+}
+
 /**
- * Reads a status page. Refused with `member_invalid`, `no_page_service`, and as `addStatusPage` for its texts, groups and
- * pictures; the field is a path such as `groups.0.services.2`.
+ * Reads a status page. Refused with `member_invalid`, `no_page_service`, `page_entry_unnamed`, and as `addStatusPage` for its texts,
+ * groups and pictures; the field is a path such as `groups.0.services.2`.
  */
 export function readPageDocument(
   value: unknown,
-  find: (name: string) => ListedOnPage | null,
+  services: PageServices,
   siteUrl: string | null = null,
 ): Outcome<ReadPage> {
   const structure = readStructure(value);
-  if (structure.ok) return readMeaning(structure.value, find, siteUrl);
+  if (structure.ok) return readMeaning(structure.value, services, siteUrl);
   const rest = readStructure(withoutWrong(value, structure.refusals));
-  const meaning = rest.ok ? readMeaning(rest.value, find, siteUrl) : accept(null);
+  const meaning = rest.ok ? readMeaning(rest.value, services, siteUrl) : accept(null);
   return { ok: false, refusals: [...structure.refusals, ...(meaning.ok ? [] : meaning.refusals)] };
 }
 
@@ -155,7 +185,7 @@ function readMeaning(
     groups = [],
     note = '',
   }: PageDocument,
-  find: (name: string) => ListedOnPage | null,
+  services: PageServices,
   siteUrl: string | null,
 ): Outcome<ReadPage> {
   return readAll<ReadPage>({
@@ -163,7 +193,7 @@ function readMeaning(
     title: readField(readPageTitle(title)),
     text: readField(readPageText(text)),
     note: accept(note.trim()),
-    groups: readGroups(groups, find),
+    groups: readGroups(groups, services),
     logo: readPictureUrl(logo, 'logo'),
     favicon: readPictureUrl(favicon, 'favicon'),
     colour: readColourMember(colour),
@@ -199,7 +229,9 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): unknow
 /** A status page with services in some form. */
 type PageOf<Listed> = Pick<OwnedPage, 'slug'> &
   PageTexts & {
-    readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
+    readonly groups: readonly (Pick<PageGroup, 'name' | 'names'> & {
+      readonly services: readonly Listed[];
+    })[];
     readonly colour?: string | null;
     readonly access?: PageAccess;
     readonly domain?: Pick<PageDomain, 'name'> | string | null;
@@ -209,7 +241,7 @@ type PageOf<Listed> = Pick<OwnedPage, 'slug'> &
 export type DocumentPictures = Partial<Record<PictureUse, Pick<StoredPicture, 'type' | 'bytes'> | null>>;
 
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
-export function pageDocumentOf<Listed>(
+export function pageDocumentOf<Listed extends ListedOnPage>(
   { slug, title, text, groups, colour = null, access = 'public', domain = null, note = '' }: PageOf<Listed>,
   { logo = null, favicon = null }: DocumentPictures,
   nameOf: (service: Listed) => string | null,
@@ -226,19 +258,27 @@ export function pageDocumentOf<Listed>(
     ...(groups.length === 0
       ? {}
       : {
-          groups: groups.map(({ name, services }) => ({
-            ...(name === '' ? {} : { name }),
-            services: services.flatMap((service) => nameOf(service) ?? []),
+          groups: groups.map((group) => ({
+            ...(group.name === '' ? {} : { name: group.name }),
+            services: group.services.flatMap((listed) => {
+              const service = nameOf(listed);
+              return service === null ? [] : [entryOf(service, nameOfEntry(group, listed))];
+            }),
           })),
         }),
     ...(note === '' ? {} : { note }),
   };
 }
 
+/** A service in the document of a page. `name`: what it is called there alone; empty: nothing else than elsewhere. */
+export function entryOf(service: string, name: string) {
+  return name === '' ? service : { service, name };
+}
+
 /** Builds the groups step by step, so that the limits of each step apply. */
 function readGroups(
   groups: NonNullable<PageDocument['groups']>,
-  find: (name: string) => ListedOnPage | null,
+  { find, needsName = () => false }: PageServices,
 ): Outcome<WantedPage['groups']> {
   const refusals: FieldRefusal[] = [];
   // Each service has a number here, so that one which is not stored yet can be arranged, too.
@@ -253,18 +293,23 @@ function readGroups(
     const reading = readGroupName(name);
     if (!reading.ok) refusals.push({ field: `groups.${at}.name`, refusal: reading.problem });
     arrange({ kind: 'add_group', name }, `groups.${at}`);
-    const listed = services.map((service, index) => {
+    const listed = services.map((entry, index) => {
       const field = `groups.${at}.services.${index}`;
+      const { service, name: text = '' } = typeof entry === 'string' ? { service: entry } : entry;
       const found = find(service);
+      const own = readEntryName(text);
+      if (!own.ok) refusals.push({ field: `${field}.name`, refusal: own.problem });
+      else if (found !== null && own.value === '' && needsName(found))
+        refusals.push({ field, refusal: { code: 'page_entry_unnamed', slug: service } });
       if (found === null) refusals.push({ field, refusal: { code: 'no_page_service', slug: service } });
       else {
         const number = numbers.get(found) ?? numbers.size + 1;
         numbers.set(found, number);
         arrange({ kind: 'add_service', serviceId: number, group: at }, field);
       }
-      return found ?? service;
+      return [found ?? service, own.ok ? own.value : ''] as const;
     });
-    return { name: reading.ok ? reading.value : name, services: listed };
+    return namedGroup<ListedOnPage>(reading.ok ? reading.value : name, listed);
   });
   return refusals.length === 0 ? accept(read) : { ok: false, refusals };
 }

@@ -1,12 +1,12 @@
 /** Status pages of an account: what they show, to whom and at which domain (docs/status-pages.md). */
 import type { Service } from '../../domain/service.ts';
-import { isListable, type OwnedPage, type PictureUse } from '../../domain/status-page.ts';
+import { isListable, nameOfEntry, type OwnedPage, type PictureUse } from '../../domain/status-page.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import type { ReadingOf } from '../kit/define-resource.ts';
-import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
+import { byNameOnPage, type ListedOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
 import { type SealedReaders, sealReaders } from './page-readers.ts';
@@ -37,7 +37,12 @@ export const pageChanges = createChanges<OwnedPage, string, PageDocument, Stored
   codes: {
     missing: (slug) => ({ code: 'no_page', slug }),
     stale: 'page_stale',
-    at: { page_slug_taken: 'slug', page_slug_of_service: 'slug', too_many_pages: 'slug' },
+    at: {
+      page_slug_taken: 'slug',
+      page_slug_of_service: 'slug',
+      too_many_pages: 'slug',
+      name_taken: 'groups',
+    },
   },
   keyOf: ({ slug }) => slug,
   list: ({ registry }, accountId) => registry.pagesOf(accountId),
@@ -50,8 +55,10 @@ export const pageChanges = createChanges<OwnedPage, string, PageDocument, Stored
   add: ({ registry, now }, accountId, { page }) =>
     attempt(() => registry.addPage({ accountId, ...page, now: now() })),
   async change({ registry, now }, { accountId, slug, revision }, { edit }) {
-    const outcome = await registry.changePage(accountId, slug, revision, edit, now());
-    if (outcome !== 'changed') return refuse({ code: 'page_stale' });
+    const change = () => registry.changePage(accountId, slug, revision, edit, now());
+    const outcome = await attempt(change, 'groups');
+    if (!outcome.ok) return outcome;
+    if (outcome.value !== 'changed') return refuse({ code: 'page_stale' });
     const changed = await registry.findPage(slug);
     return changed === null ? refuse({ code: 'no_page', slug }) : accept(changed);
   },
@@ -74,22 +81,24 @@ export function definePage(
 
 /** Pictures and services that a patch does not name stay; the slug cannot be changed (`page_slug_fixed`). */
 async function readPage(
-  { registry, findService, siteUrl }: PageContext,
+  { registry, findService, findServiceById, siteUrl }: PageContext,
   document: unknown,
   { accountId, before, patch }: ReadingOf<OwnedPage>,
 ): Promise<Outcome<StoredPage>> {
   const own = byNameOnPage(await registry.servicesOf(accountId));
   const find = listedFinder(accountId, own, findService).idOf;
-  const reading = readPageDocument(withAccess(document, patch), find, siteUrl);
+  const byId = (id: ListedOnPage) => (typeof id === 'number' ? findServiceById(id) : null);
+  const services = { find, needsName: (id: ListedOnPage) => needsName(before, id, byId) };
+  const reading = readPageDocument(withAccess(document, patch), services, siteUrl);
   if (!reading.ok) return reading;
   if (before !== null && reading.value.slug !== before.slug)
     return refuse({ code: 'page_slug_fixed' }, 'slug');
   const { password: _, ...wanted } = reading.value;
   const readers = await sealReaders(reading.value, before);
   if (!readers.ok) return readers;
-  const groups = wanted.groups.map(({ name, services }) => ({
-    name,
-    services: services.filter((service) => typeof service === 'number'),
+  const groups = wanted.groups.map((group) => ({
+    ...group,
+    services: group.services.filter((service) => typeof service === 'number'),
   }));
   const page = { ...wanted, ...readers.value, groups };
   const isNamed = (member: PictureUse | 'groups') =>
@@ -102,6 +111,20 @@ async function readPage(
     ...(isNamed('favicon') ? { favicon } : {}),
   };
   return accept({ page, edit });
+}
+
+/**
+ * Whether a service needs a name on a page: a private one does that is added. What turned private there stays, and is not shown until it
+ * has a name.
+ */
+export function needsName(
+  before: Pick<OwnedPage, 'groups'> | null,
+  listed: ListedOnPage,
+  findService: (listed: ListedOnPage) => Pick<Service, 'visibility'> | null,
+): boolean {
+  if (findService(listed)?.visibility !== 'private') return false;
+  const group = before?.groups.find(({ services }) => services.some((id) => id === listed));
+  return group === undefined || nameOfEntry(group, listed) !== '';
 }
 
 /** A document whose patch has the older name of the access, which must not be merged beside it. */

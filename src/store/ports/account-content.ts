@@ -30,7 +30,7 @@ export interface WantedService extends DefinedService {
 }
 
 /** A group of a page. */
-interface WantedGroup extends Pick<PageGroup, 'name'> {
+interface WantedGroup extends Pick<PageGroup, 'name' | 'names'> {
   /** Ids of services, or keys of services of the account. */
   readonly services: readonly (number | string)[];
 }

@@ -1,6 +1,6 @@
 /** Several changes of what an account has, in one transaction. */
 import { isDeepStrictEqual } from 'node:util';
-import type { OwnedPage } from '../../domain/status-page.ts';
+import { namedGroup, nameOfEntry, type OwnedPage } from '../../domain/status-page.ts';
 import { type Calls, type OpenRegistry, write } from '../database/registry-calls.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import {
@@ -215,14 +215,14 @@ async function putPages(
   const ids = await idsOf(registry, accountId, keys);
   const present = new Map((await pagesOf(registry, accountId)).map((page) => [page.slug, page]));
   for (const { groups: wanted, logo, favicon = null, ...page } of pages) {
-    const groups = wanted.map(({ name, services }) => ({
-      name,
-      services: services.flatMap((service) => {
+    const groups = wanted.map((group) => {
+      const entries = group.services.flatMap((service) => {
         const id = isKey(service) ? ids.get(service) : service;
         if (id === undefined && !dryRun) throw new Error(`${service} on page ${page.slug} is no service`);
-        return id ?? [];
-      }),
-    }));
+        return id === undefined ? [] : [[id, nameOfEntry(group, service)] as const];
+      });
+      return namedGroup(group.name, entries);
+    });
     try {
       const before = present.get(page.slug) ?? (await addPage(registry, { ...page, groups, accountId, now }));
       await changePageRow(registry, before, { ...page, groups }, now);

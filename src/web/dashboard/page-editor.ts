@@ -3,6 +3,7 @@
 import type { Service } from '../../domain/service.ts';
 import {
   countServices,
+  nameOfEntry,
   type OwnedPage,
   PAGE_ACCESS,
   PAGE_BOUNDS,
@@ -108,11 +109,12 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       ].flat();
       if (services.length === 0)
         return { problems: { search: session.language.texts.pageEditor.noneChosen } };
+      const named = services.map((slug) => [slug, fields.get(`name:${slug}`) ?? ''] as const);
       const outcome = await arrange(page, session, fields, {
-        ...{ kind: 'add_services', services },
+        ...{ kind: 'add_services', services: named },
         group: groupOf(fields),
       });
-      return renameFields(outcome, { service: 'search' });
+      return renameFields(outcome, { service: 'search', name: 'search' });
     }),
     form('arrange', 'services', async (page, session, fields): Promise<FormOutcome> => {
       const step = readStep(fields.get('step') ?? '');
@@ -120,6 +122,13 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       const outcome = await arrange(page, session, fields, step);
       const isMove = outcome.ok && step.kind === 'move_service';
       return isMove ? seeOther(editorPath(page, `s-${step.serviceId}`, fields)) : outcome;
+    }),
+    form('entry', 'services', async (page, session, fields) => {
+      const serviceId = Number(fields.get('service')) || 0;
+      const name = fields.get('name') ?? '';
+      const outcome = await arrange(page, session, fields, { kind: 'name_service', serviceId, name });
+      if (outcome.ok) return seeOther(editorPath(page, `s-${serviceId}`, fields));
+      return renameFields(outcome, { name: `entry_${serviceId}` });
     }),
     form('group', 'services', async (page, session, fields) => {
       const name = fields.get('group_name') ?? '';
@@ -189,9 +198,12 @@ function createEditor(show: ShowPage, { directory, proofs, siteUrl }: DashboardS
         domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
         proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
         proved: viewProof(page, session),
-        groups: groups.map(({ name, services }) => ({
-          name,
-          services: services.map((id) => ({ id, service: findListed(directory, page.accountId, id) })),
+        groups: groups.map((group) => ({
+          name: group.name,
+          services: group.services.map((id) => ({
+            ...{ id, service: findListed(directory, page.accountId, id) },
+            own: typed.get('service') === String(id) ? (typed.get('name') ?? '') : nameOfEntry(group, id),
+          })),
         })),
         count: countServices(groups),
         search,
@@ -298,7 +310,7 @@ function groupOf(fields: FormFields): number {
  */
 function readStep(
   text: string,
-): Exclude<PageArrangement, { kind: 'add_services' | 'add_group' | 'rename_group' }> | null {
+): Exclude<PageArrangement, { kind: 'add_services' | 'name_service' | 'add_group' | 'rename_group' }> | null {
   const found = /^(up|down|remove|group_up|group_down|group_remove) (\d{1,15})$/.exec(text);
   if (found === null) return null;
   const number = Number(found[2]);

@@ -52,6 +52,12 @@ export const germanPageEditor: Texts['pageEditor'] = {
   emptyGroup: 'Diese Gruppe ist leer. Leere Gruppen werden nicht gezeigt.',
   service: (id) => `Dienst ${id}`,
   gone: 'Ein Dienst, den es zurzeit nicht gibt. Er wird nicht gezeigt.',
+  privateShown:
+    'Privat: Besucher sehen diesen Namen, den Zustand und die Verfügbarkeit, und sonst nichts von ihm.',
+  privateHidden: 'Privat, und nicht zu sehen, bis er einen Namen für diese Seite hat.',
+  entryMore: 'Name auf dieser Seite',
+  entryName: (name) => `Name von ${name} auf dieser Seite`,
+  entryPlaceholder: 'Privat: Name auf dieser Seite',
   up: (name) => `${name} nach oben`,
   down: (name) => `${name} nach unten`,
   removeOf: (name) => `${name} von der Seite entfernen`,

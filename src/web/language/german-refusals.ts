@@ -46,6 +46,7 @@ const PAGE_FIELDS: Readonly<Record<PageTextField, string>> = {
   title: 'Ein Titel',
   text: 'Der Text',
   group: 'Der Name einer Gruppe',
+  entry: 'Der Name eines Dienstes',
 };
 
 const DELIVERY_PROBLEMS: TextTable<DeliveryProblemParams> = {
@@ -318,6 +319,8 @@ const REFUSALS: TextTable<RefusalParams> = {
     `${PAGE_FIELDS[field]} hat höchstens ${maxLength} Zeichen; dieser hat ${length}.`,
   page_text_character: ({ field, character }) => forbiddenCharacter(PAGE_FIELDS[field], character),
   page_group_name_missing: 'Eine neue Gruppe braucht einen Namen.',
+  page_entry_unnamed: ({ slug }) =>
+    `${slug} ist privat: Geben Sie dem Dienst einen Namen für diese Seite, die sonst nichts von ihm zeigt.`,
   page_has_service: 'Der Dienst steht schon auf dieser Seite.',
   page_services_full: ({ max }) => `Eine Seite hat höchstens ${max} Dienste.`,
   page_groups_full: ({ max }) => `Eine Seite hat höchstens ${max} Gruppen.`,

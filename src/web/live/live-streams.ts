@@ -43,7 +43,7 @@ export interface LiveSources {
   readonly readers: ReaderWatch;
   readonly status: Pick<StatusStore, 'get'>;
   /** The services of the status page with a slug, if the sender of the request may see it; otherwise none. */
-  readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly number[]>;
+  readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly Service[]>;
   readonly clock: Clock;
   /** Whether the prober is online. */
   readonly isOnline: () => boolean;
@@ -85,6 +85,8 @@ interface Stream {
   readonly language: Language;
   /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
+  /** Services that its status page shows by a name of theirs alone: an update says only that the page has changed. */
+  readonly unnamed: ReadonlySet<number>;
   /** What its reader may see. */
   readonly shown: ShownServices;
 }
@@ -173,10 +175,18 @@ export class LiveStreams {
       );
     const shown = await this.#finder.listedFor(request);
     const ofPage = page === undefined ? null : await this.#servicesOfPage(request, page);
-    const named = ofPage ?? (of === undefined ? null : readPages(of, shown));
+    const named = ofPage?.map(({ id }) => id) ?? (of === undefined ? null : readPages(of, shown));
+    const hidden = ofPage?.filter(({ visibility }) => visibility === 'private') ?? [];
+    const unnamed = new Set(hidden.map(({ id }) => id));
     const serviceIds = named === null ? null : new Set(named.slice(0, LIVE_BOUNDS.pages));
     return this.#open.open(client, (response) => {
-      const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds, shown };
+      const stream = {
+        response,
+        language: LANGUAGES[chooseLanguage(request).code],
+        serviceIds,
+        unnamed,
+        shown,
+      };
       this.#add(stream);
       if (page !== undefined || shown.accounts.size > 0)
         this.#readers(response, describeReader(shown.reader, ofPage), this.#readerOf(request, page));
@@ -247,7 +257,9 @@ export class LiveStreams {
     const many = new Set<Stream>();
     for (const id of ids) {
       // The visibility of the service may have changed since they were opened.
-      const concerned = [...(this.#watchers.get(id) ?? [])].filter(({ shown }) => shown.byId(id) !== null);
+      const concerned = [...(this.#watchers.get(id) ?? [])].filter(
+        ({ shown, unnamed }) => unnamed.has(id) || shown.byId(id) !== null,
+      );
       this.#sendTo(
         concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
         (language, shown) => joinUpdates(this.#updatesOf(id, language, shown)),
@@ -330,8 +342,9 @@ export class LiveStreams {
 }
 
 /** What a reader sees of a status page, and which services it finds besides. */
-function describeReader(reader: string, ofPage: readonly number[] | null): string {
-  return ofPage === null ? reader : `${reader} of ${ofPage.join()}`;
+function describeReader(reader: string, ofPage: readonly Service[] | null): string {
+  if (ofPage === null) return reader;
+  return `${reader} of ${ofPage.map(({ id, visibility = 'public' }) => `${id} ${visibility}`).join()}`;
 }
 
 function readPages(text: string, directory: Stream['shown']): number[] {

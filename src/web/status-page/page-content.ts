@@ -1,9 +1,8 @@
 /** What an owner's page shows of its services: their bars, maintenance, and what a preview says of the page. */
-import { fullName, type Service } from '../../domain/service.ts';
+import type { Service } from '../../domain/service.ts';
 import { domainInUse, type OwnedPage } from '../../domain/status-page.ts';
 import { time } from '../../language/phrase.ts';
 import { placeOfPage } from '../../view/page-address.ts';
-import { intervalOf } from '../../view/staleness.ts';
 import { type PageView, type PageViewSources, picturePart } from '../../view/status-page-view.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import { webAddress } from '../parts/incidents.ts';
@@ -18,8 +17,6 @@ export function viewGroups(
   look: PageView,
   bars: ReadonlyMap<number, UptimeBars>,
   language: ChosenLanguage,
-  /** Of services without an interval of their own, milliseconds. */
-  usualMs: number,
 ) {
   const { formats, texts } = language;
   const percent = (ratio: number | null) => (ratio === null ? null : formats.percent(ratio));
@@ -27,21 +24,22 @@ export function viewGroups(
     .filter(({ services }) => services.length > 0)
     .map(({ name, services }) => ({
       name,
-      services: services.map(({ service, standing, stale, unreached }) => {
-        const days = bars.get(service.id);
+      services: services.map(({ id, name: shownName, service, intervalMs, standing, stale, unreached }) => {
+        const days = bars.get(id);
         const uptime = percent(days?.uptimeRatio ?? null);
         const without = percent(days?.withoutMaintenance ?? null);
         return {
-          service,
-          name: fullName(service),
-          page: directory.pageName(service),
+          name: shownName,
+          // Null: a private service has no page for the readers of this one.
+          page: service === null ? null : directory.pageName(service),
+          isUnproved: service?.verified === false,
           standing,
           stale,
           unreached: unreached === null ? null : texts.service.because(unreached.because),
           lines: days?.lines ?? [],
           told: (days?.told ?? []).map(({ x, width, day }) => ({
             ...{ x, width },
-            label: describeDay(day, intervalOf(service, usualMs), language),
+            label: describeDay(day, intervalMs, language),
           })),
           uptime,
           without: without === null || without === uptime ? null : texts.page.withoutMaintenance(without),
@@ -61,9 +59,7 @@ export async function viewAnnounced(look: PageView, { texts }: ChosenLanguage) {
       span: texts.page.from(time(occurrence.startsAt), time(occurrence.endsAt)),
       names: named.includes(look.page.id)
         ? []
-        : look.services
-            .filter(({ service }) => services.includes(service.id))
-            .map(({ service }) => fullName(service)),
+        : look.services.filter(({ id }) => services.includes(id)).map(({ name }) => name),
     })),
   );
 }
@@ -77,12 +73,12 @@ export function viewMaintenances(
   return look.maintenances.flatMap((maintenance) => {
     // Those of the owner are announced once for all services.
     if (maintenance.ownerId !== undefined) return [];
-    const service = directory.byId(maintenance.serviceId);
-    if (service === null) return [];
+    const listed = look.services.find(({ id }) => id === maintenance.serviceId);
+    if (listed === undefined || listed.service === null) return [];
     const { startsAt, endsAt } = maintenance;
     const span = texts.page.from(time(startsAt), endsAt === null ? null : time(endsAt));
     const url = webAddress(maintenance.sourceUrl);
-    return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
+    return [{ ...maintenance, url, name: listed.name, page: directory.pageName(listed.service), span }];
   });
 }
 
@@ -103,7 +99,7 @@ export function metaOf(
       logo === null
         ? isForMembers
           ? null
-          : chartOf(services.at(0)?.service, page, nameOf)
+          : chartOf(services, page, nameOf)
         : {
             path: placeOfPage(siteUrl, page, picturePart('logo', logo.mark)).path,
             type: logo.type,
@@ -115,7 +111,8 @@ export function metaOf(
 }
 
 /** The chart of a public page's first service, for a page without a logo; null: at a domain of its own there are no charts. */
-function chartOf(first: Service | undefined, page: OwnedPage, nameOf: (service: Service) => string) {
-  if (first === undefined || page.access !== undefined || domainInUse(page) !== null) return null;
+function chartOf(services: PageView['services'], page: OwnedPage, nameOf: (service: Service) => string) {
+  const first = services.find(({ service }) => service !== null)?.service ?? null;
+  if (first === null || page.access !== undefined || domainInUse(page) !== null) return null;
   return chartCard(nameOf(first), page.title);
 }

@@ -6,11 +6,10 @@ import {
   ownerIncidentId,
   readOwnerIncidentId,
 } from '../../domain/incident/owner-incident.ts';
-import { fullName } from '../../domain/service.ts';
 import type { HttpRequest } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { pathFor } from '../../view/page-address.ts';
-import type { PageView, PageViewSources } from '../../view/status-page-view.ts';
+import { type PageView, type PageViewSources, tellIncident } from '../../view/status-page-view.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import { groupByDay, incidentPath, inLanguage, lookOf, reportedBy, stateWord } from '../parts/incidents.ts';
 import { viewPost } from '../parts/posts.ts';
@@ -25,9 +24,12 @@ export interface ReadIncidents {
   readonly shown: readonly Incident[];
 }
 
+/** Sources of the incidents. */
+type IncidentSources = Pick<PageViewSources, 'directory'> & { readonly siteUrl: string };
+
 /** The present incidents, with those of the owner, and the days of the others. */
 export async function viewIncidents(
-  directory: PageViewSources['directory'],
+  { directory, siteUrl }: IncidentSources,
   { running, shown }: ReadIncidents,
   look: PageView,
   request: HttpRequest,
@@ -38,9 +40,10 @@ export async function viewIncidents(
   const isPosted = ({ source, id }: Incident) =>
     source === 'owner' && posts.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
   const view = (incidents: readonly Incident[]) =>
-    incidents.flatMap((incident) =>
-      isPosted(incident) ? [] : viewIncident(directory, incident, look.at, language),
-    );
+    incidents.flatMap((incident) => {
+      const told = isPosted(incident) ? null : tellIncident(look, incident, siteUrl);
+      return told === null ? [] : viewIncident(directory, told, look.at, language);
+    });
   const viewed = await Promise.all(
     posts.map((one) => viewPost(one, look.at, language, pathFor(request, look.page.slug, postPart(one)))),
   );
@@ -64,12 +67,11 @@ export async function viewIncidents(
 
 function viewIncident(
   directory: PageViewSources['directory'],
-  incident: Incident,
+  { incident, listed: { name, service } }: NonNullable<ReturnType<typeof tellIncident>>,
   at: number,
   { texts, formats }: ChosenLanguage,
 ) {
-  const service = directory.byId(incident.serviceId);
-  if (service === null) return [];
+  const page = service === null ? null : directory.pageName(service);
   const translated = shortened(inLanguage(incident, { texts }));
   const { startedAt, resolvedAt, updates } = translated;
   const length = formats.length((resolvedAt ?? at) - startedAt);
@@ -79,9 +81,8 @@ function viewIncident(
       ...translated,
       // The whole page is the owner's word.
       reportedBy: incident.source === 'owner' ? null : reportedBy(incident, texts),
-      name: fullName(service),
-      page: directory.pageName(service),
-      path: incidentPath(directory.pageName(service), incident.id),
+      ...(page === null ? { title: texts.service.incidentTitle({ name, outage: 'down' }) } : {}),
+      ...{ name, page, path: page === null ? null : incidentPath(page, incident.id) },
       started: from(time(startedAt)),
       lasted: resolvedAt === null ? lasting(length) : texts.page.lasted(length),
       look: lookOf(incident),
@@ -102,6 +103,6 @@ export async function findPost(
   id: string,
 ): Promise<OwnerIncident | null> {
   const post = await pages.findOwnerIncident(page.accountId, readOwnerIncidentId(id) ?? 0);
-  const isHere = (serviceId: number) => services.some(({ service }) => service.id === serviceId);
+  const isHere = (serviceId: number) => services.some(({ service }) => service?.id === serviceId);
   return post !== null && (post.pages.includes(page.id) || post.services.some(isHere)) ? post : null;
 }

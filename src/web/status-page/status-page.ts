@@ -1,6 +1,6 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
-import { fullName, type Service } from '../../domain/service.ts';
+import type { Service } from '../../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError, prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
@@ -94,13 +94,13 @@ class StatusPages {
     const redirect = redirectToDomain(request, siteUrl, look.page);
     if (redirect !== null) return redirect;
     const { page, services } = look;
-    const only = services.find(({ service }) => service.slug === query.service)?.service ?? null;
-    const ids = services.map(({ service }) => service.id);
+    const only = services.find(({ service }) => service?.slug === query.service)?.service ?? null;
+    const ids = services.map(({ id }) => id);
     const [bars, read] = await Promise.all([
       this.#barsOf(ids),
       this.#readIncidents(only === null ? ids : [only.id], query),
     ]);
-    const { current, days } = await viewIncidents(directory, read, look, request, language);
+    const { current, days } = await viewIncidents(this.#sources, read, look, request, language);
     const frame = this.#frame(request, look, language);
     const headline = frame.headline.text;
     const shownPage = this.#render('./status-page', {
@@ -110,7 +110,7 @@ class StatusPages {
       meta: metaOf(this.#sources, look, headline, directory.pageName),
       // A page without services has no updates.
       live: ids.length === 0 ? null : { page: page.slug, at: position },
-      groups: viewGroups(directory, look, bars, language, this.#sources.intervalMs),
+      groups: viewGroups(directory, look, bars, language),
       announced: await viewAnnounced(look, language),
       json: pathFor(request, page.slug, 'page.json'),
       subscribe: request.atDomain === true ? '/subscribe' : `/subscribe?page=${page.slug}`,
@@ -129,7 +129,9 @@ class StatusPages {
       filters: INCIDENT_FILTERS,
       show: query.show,
       only: only?.slug ?? '',
-      listed: services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
+      listed: services.flatMap(({ service, name }) =>
+        service === null ? [] : [{ slug: service.slug, name }],
+      ),
       ...pagesOf(query, only, read.hasOlder),
     });
     return keepPrivate(page, shownPage);
@@ -160,9 +162,7 @@ class StatusPages {
       title: `${post.title}: ${page.title}`,
       canonical: pageUrl(siteUrl, page, part),
       back: pathFor(request, page.slug),
-      names: look.services
-        .filter(({ service }) => post.services.includes(service.id))
-        .map(({ service }) => fullName(service)),
+      names: look.services.filter(({ id: listed }) => post.services.includes(listed)).map(({ name }) => name),
       post: await viewPost(post, look.at, language, null, shown),
       newest: offset === 0 ? null : path,
       rest: next === null ? null : `${path}?offset=${next}`,
@@ -188,7 +188,7 @@ class StatusPages {
             theme: theme === 'light' || theme === 'dark' ? theme : null,
             troubled: look.services
               .filter(({ standing }) => standing !== 'up' && standing !== 'unknown' && standing !== 'paused')
-              .map(({ service, standing }) => ({ name: fullName(service), standing })),
+              .map(({ name, standing }) => ({ name, standing })),
             named: NAMED_IN_EMBED,
           });
     const { 'X-Frame-Options': _, ...headers } = shown.headers;
@@ -219,7 +219,8 @@ class StatusPages {
   #frame(request: HttpRequest, look: PageView, language: ChosenLanguage) {
     const { verdict, services, page } = look;
     const { siteUrl, readiness } = this.#sources;
-    const isLate = verdict.watched > 0 && services.every(({ service, stale }) => stale || service.paused);
+    const isLate =
+      verdict.watched > 0 && services.every(({ stale, standing }) => stale || standing === 'paused');
     return {
       ...framePage(request, siteUrl, page, language),
       headline: describePage(verdict, readiness().prober.online && !isLate, language),

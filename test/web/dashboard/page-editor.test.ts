@@ -108,6 +108,54 @@ t.test('it changes words and arranges services, for their owner alone', async (t
   t.equal(await registry.findPage('acme'), null);
 });
 
+t.test('a private service needs a name on the page, which is all that visitors see of it', async (t) => {
+  const { registry, directory, ada, call, post } = await dashboard(t);
+  const mine = directory.shown.whole.byId(3);
+  if (mine === null) throw new Error('no service');
+  const turn = (visibility: 'public' | 'private', revision: number) => {
+    const service = { ...mine, visibility, revision };
+    directory.apply({ seq: revision, serviceId: 3, slug: 'mine', service });
+  };
+  turn('private', 2);
+  await post(`${PAGES}/add`, ada, { slug: 'cellar', title: 'Cellar' });
+  const groups = async () => (await registry.findPage('cellar'))?.groups;
+  const act = async (action: string, fields: Record<string, string>) => {
+    const revision = String((await registry.findPage('cellar'))?.revision);
+    return await post(`${PAGES}/cellar/${action}`, ada, { revision, ...fields });
+  };
+  t.match((await call(`${PAGES}/cellar`, ada)).text, /<input name="name:mine" maxlength="80"/);
+  for (const name of ['', ' \u200b\u2060 '])
+    t.match(await act('add', { service: 'mine', 'name:mine': name }), {
+      status: 400,
+      text: /id="problem-search" role="alert">mine is private: give it a name/,
+    });
+  t.match(await act('add', { service: 'mine', 'name:mine': 'x'.repeat(81) }), {
+    status: 400,
+    text: /The name of a service has at most 80 characters/,
+  });
+  t.match(await act('add', { service: 'mine', 'name:mine': 'a\u202eb' }), { status: 400, text: /U\+202E/ });
+  t.match(await act('add', { service: 'mine', 'name:mine': ' <i>Photos </i>' }), { status: 303 });
+  t.match(await act('add', { service: 'library', 'name:library': '' }), { status: 303 });
+  await act('arrange', { step: 'down 3' });
+  t.same(await groups(), [{ name: '', services: [2, 3], names: { 3: '<i>Photos </i>' } }], 'it moves along');
+  const { text } = await call(`${PAGES}/cellar`, ada);
+  t.match(text, /<strong>&lt;i&gt;Photos &lt;\/i&gt;<\/strong>: Mine/);
+  t.match(text, /Private: visitors see this name/);
+  t.match(await act('entry', { service: '3', name: '' }), {
+    status: 400,
+    text: /id="problem-entry_3" role="alert">mine is private/,
+  });
+  t.match(await act('entry', { service: '3', name: 'NAS' }), { location: `${PAGES}/cellar#s-3` });
+  t.same(await groups(), [{ name: '', services: [2, 3], names: { 3: 'NAS' } }]);
+
+  turn('public', 3);
+  t.match(await act('entry', { service: '3', name: '' }), { status: 303 });
+  t.same(await groups(), [{ name: '', services: [2, 3] }]);
+  turn('private', 4);
+  t.match((await call(`${PAGES}/cellar`, ada)).text, /not shown until it has a name/);
+  t.match(await act('arrange', { step: 'up 3' }), { status: 303 }, 'the page can still be changed');
+});
+
 t.test('it finds services that are not on the page, the own ones first', async (t) => {
   const { directory, ada, call, post } = await dashboard(t);
   await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });

@@ -3,8 +3,7 @@ import type { AlertChange } from '../../../domain/alert/event.ts';
 import { MAX_DELIVERY_WAIT_MS } from '../../../domain/delivery-retries.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
 import { readMailAddress } from '../../../domain/mail-address.ts';
-import type { PageGroup } from '../../../domain/status-page.ts';
-import { MAX_REFUSALS, ownersNews, readTopic, topicsOf } from '../../../domain/subscription.ts';
+import { MAX_REFUSALS, ownersNews, topicsOf, withoutCause } from '../../../domain/subscription.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
@@ -13,8 +12,9 @@ import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscrip
 import { readChannelAddress } from '../alerts/channel-address.ts';
 import { toService } from '../services/service-rows.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
+import { findAlias, pagesWith } from './page-letters.ts';
 import { deleteSubscription, nameTopic } from './subscription-rows.ts';
-import { TOPICS, tidySubscriptions } from './tidy-subscriptions.ts';
+import { tidySubscriptions } from './tidy-subscriptions.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
@@ -84,7 +84,7 @@ async function findSubscribers(
 ): Promise<number[]> {
   const { kysely, queries } = store;
   if (change.recorded_at < now - DAY_MS) return [];
-  const topics = await topicsOfChange(store, change.service_id);
+  const topics = await topicsOfChange(store, change.service_id, change.change);
   if (topics.length === 0) return [];
   const told = await topicsTold(store, change);
   const confirmed = kysely
@@ -117,14 +117,21 @@ async function findSubscribers(
   return rows.map(({ id }) => id);
 }
 
-/** The topics of a change; empty: what it is about is gone. `subject`: ID of a service, or of a page (`pageSubject`). */
-async function topicsOfChange(store: RegistryStore, subject: number): Promise<readonly string[]> {
+/** The topics of a change, JSON; empty: what it is about is gone. `subject`: ID of a service, or of a page (`pageSubject`). */
+async function topicsOfChange(
+  store: RegistryStore,
+  subject: number,
+  change: string,
+): Promise<readonly string[]> {
   const { kysely, queries } = store;
   if (subject < 0) return [`page:${-subject}`];
   const row = await queries.first(
     kysely.selectFrom('services').selectAll().where('id', '=', subject).where('removed', '=', 0),
   );
-  return row === undefined ? [] : topicsOf(toService(row), await pagesWith(store, subject));
+  if (row === undefined) return [];
+  if (row.visibility === 'private' && withoutCause(JSON.parse(change)) === null) return [];
+  const service = toService(row);
+  return topicsOf(service, await pagesWith(store, service));
 }
 
 /**
@@ -150,31 +157,8 @@ async function topicsTold(
     (one) => ownersNews({ change: JSON.parse(one.change), at: one.at })?.news === own.news,
   );
   const topics: string[] = [];
-  for (const one of same) topics.push(...(await topicsOfChange(store, one.service_id)));
+  for (const one of same) topics.push(...(await topicsOfChange(store, one.service_id, one.change)));
   return [...new Set(topics)];
-}
-
-/** IDs of the live status pages with subscribers that list a service. */
-async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number): Promise<number[]> {
-  const topics = await queries.all(TOPICS('page:', 'page;', 'page;'));
-  const ids = topics.flatMap(({ topic }) => {
-    const parts = readTopic(topic);
-    return parts?.kind === 'page' ? [parts.id] : [];
-  });
-  if (ids.length === 0) return [];
-  const rows = await queries.all(
-    kysely
-      .selectFrom('status_pages')
-      .select(['id', 'groups'])
-      .where('removed', '=', 0)
-      .where('members_only', '=', 0)
-      .where('id', 'in', ids),
-  );
-  return rows
-    .filter(({ groups }) =>
-      (JSON.parse(groups) as readonly PageGroup[]).some(({ services }) => services.includes(serviceId)),
-    )
-    .map(({ id }) => id);
 }
 
 async function dueLetters(
@@ -238,7 +222,7 @@ async function dueLetters(
   if (rows.length === 0) return [];
   const box = await secrets.box();
   const letters: DueLetter[] = [];
-  const events = new Map<number, Promise<ToldChange | null>>();
+  const events = new Map<string, Promise<ToldChange | null>>();
   for (const row of rows) {
     const letter =
       row.channel_id === null
@@ -257,7 +241,7 @@ async function toSubscriberLetter(
   store: RegistryStore,
   { id, attempts, created_at: createdAt, subscription_id: subscriptionId, change_id: changeId }: LetterRow,
   open: Open,
-  events: Map<number, Promise<ToldChange | null>>,
+  events: Map<string, Promise<ToldChange | null>>,
 ): Promise<DueLetter | null> {
   const { kysely, queries } = store;
   const row = await queries.first(
@@ -268,13 +252,14 @@ async function toSubscriberLetter(
   const { language } = row;
   const base = { id, attempts, createdAt, to: open(row.address), language, secret: open(row.secret), topic };
   if (changeId === null) return { ...base, kind: row.confirmed_at === null ? 'subscribe' : 'already' };
-  const known = events.get(changeId) ?? findChange(store, changeId);
-  events.set(changeId, known);
+  const known = events.get(`${changeId} ${row.topic}`) ?? findChange(store, changeId, row.topic);
+  events.set(`${changeId} ${row.topic}`, known);
   const told = await known;
   return told === null ? null : { ...base, kind: 'change', subscriptionId: row.id, ...told };
 }
 
-async function findChange({ kysely, queries }: RegistryStore, changeId: number): Promise<ToldChange | null> {
+async function findChange(store: RegistryStore, changeId: number, topic: string): Promise<ToldChange | null> {
+  const { kysely, queries } = store;
   const row = await queries.first(
     kysely
       .selectFrom('subscription_changes')
@@ -288,9 +273,12 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
   );
   if (row === undefined) return null;
   const { service_id: serviceId, at, slug, name, domain, page, title } = row;
-  // It was not private when the letter was written.
-  if (row.visibility === 'private') return null;
-  const change = JSON.parse(row.change) as AlertChange;
+  const told = JSON.parse(row.change) as AlertChange;
+  // It may have turned private since the letter was written.
+  const isPrivate = row.visibility === 'private';
+  const change = isPrivate ? withoutCause(told) : told;
+  const alias = isPrivate ? await findAlias(store, serviceId, topic) : null;
+  if (change === null || (isPrivate && alias === null)) return null;
   const began =
     change.type !== 'status' || change.to === 'down'
       ? undefined
@@ -309,7 +297,7 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
     return { event: { id: changeId, change, at }, service: about, beganAt: null };
   }
   if (slug === null || name === null || domain === null) return null;
-  const service = { id: serviceId, slug, name, domain };
+  const service = alias ?? { id: serviceId, slug, name, domain };
   return { event: { id: changeId, change, at }, service, beganAt: began?.at ?? null };
 }
 

@@ -59,12 +59,18 @@ export async function ownedAmong(
   return await queries.all(
     kysely
       .selectFrom('services')
-      .select(['id', 'slug'])
+      .select(['id', 'slug', 'visibility'])
       .where('id', 'in', serviceIds)
       .where('account_id', '=', accountId)
       .where('removed', '=', sql.lit(0))
       .orderBy('id'),
   );
+}
+
+/** Those of {@link ownedAmong} whose news subscribers are told: what is said of private ones is for members. */
+async function toldAmong(store: RegistryStore, accountId: number, serviceIds: readonly number[]) {
+  const owned = await ownedAmong(store, accountId, serviceIds);
+  return owned.filter(({ visibility }) => visibility !== 'private');
 }
 
 /** Tells of an incident that was written. `before`: its status; null: it is new. `hasNews`: an update was added. */
@@ -78,7 +84,8 @@ export async function tellPagesOfIncident(
 ): Promise<void> {
   if (post.pages.length === 0) return;
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
-    if (!post.pages.includes(id) || services.some((service) => post.services.includes(service))) continue;
+    const shared = services.filter((service) => post.services.includes(service));
+    if (!post.pages.includes(id) || (await toldAmong(store, post.accountId, shared)).length > 0) continue;
     const incident = {
       ...asServiceIncident(post, pageSubject(id), `${siteUrl}/p/${slug}`),
       id: ownerIncidentId(post.id),
@@ -111,7 +118,7 @@ export async function tellPhase(
   at: number,
 ): Promise<void> {
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
-    if (!post.pages.includes(id) || (await ownedAmong(store, post.accountId, services)).length > 0) continue;
+    if (!post.pages.includes(id) || (await toldAmong(store, post.accountId, services)).length > 0) continue;
     const maintenance: Maintenance = {
       id: `owner-m${post.id}-${Math.round(startsAt / 1_000)}`,
       serviceId: pageSubject(id),

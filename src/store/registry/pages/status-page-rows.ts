@@ -19,6 +19,7 @@ import type { Row } from '../../database/schema.ts';
 import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
+import { refuseServiceName, refuseTakenNames } from './page-names.ts';
 
 /** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
 const MARK_CHARACTERS = 32;
@@ -101,6 +102,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
     throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
   await refuseServiceName(store, slug);
+  await refuseTakenNames(store, accountId, groups, []);
   const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
@@ -139,6 +141,7 @@ export async function changePage(
   if (row === undefined) return 'missing';
   if (row.revision !== revision) return 'stale';
   const { groups, logo, favicon, colour, access, passwordHash, domain } = edit;
+  if (groups !== undefined) await refuseTakenNames(store, accountId, groups, JSON.parse(row.groups));
   await putBytes(store, row.id, { logo, favicon });
   if (groups !== undefined) await noteRuleChange(store);
   await store.queries.run(
@@ -343,20 +346,6 @@ export async function pagesOf({ kysely, queries }: RegistryStore, accountId: num
       .orderBy('slug'),
   );
   return rows.map(toPage);
-}
-
-/** As for badges, another account's page must not have the slug of a public service (decisions, Badge). */
-async function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): Promise<void> {
-  const service = await queries.first(
-    kysely
-      .selectFrom('services')
-      .select('name')
-      .where('origin', '=', 'catalogue')
-      .where('removed', '=', 0)
-      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
-  );
-  if (service !== undefined)
-    throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
 /** The live page with that slug, of any account or of the given one. */
