@@ -52,10 +52,7 @@ const RECENT_MS = HOUR_MS;
  * Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. Warnings and errors have the
  * member `event`: the name of their sentence, unless their fields name it. `clock`: default the system's.
  */
-export function createLog(
-  { level, format }: LogSettings,
-  clock: Pick<Clock, 'now' | 'monotonic'> = systemClock,
-): CountedLog {
+export function createLog({ level, format }: LogSettings, clock: Clock = systemClock): CountedLog {
   const counts = new Map([...Object.keys(LOG_EVENTS), ...NAMED_EVENTS].map((event) => [event, 0]));
   /** When each event was logged last, by both clocks; in the order of these times. */
   const last = new Map<string, { readonly at: number; readonly monotonicAt: number }>();

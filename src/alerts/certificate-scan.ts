@@ -10,10 +10,7 @@ import { type AlertRules, type AlertSources, matchedService } from './alert-worl
 /** Days before the end of a certificate at which it is told of, the least first. */
 const THRESHOLDS = [1, 7, 21] as const;
 
-export function createCertificateScan(
-  sources: Pick<AlertSources, 'services' | 'status'>,
-  clock: Pick<Clock, 'monotonic'>,
-) {
+export function createCertificateScan(sources: Pick<AlertSources, 'services' | 'status'>, clock: Clock) {
   let scannedAt = Number.NEGATIVE_INFINITY;
   return {
     isDue: (): boolean => clock.monotonic() - scannedAt >= HOUR_MS,

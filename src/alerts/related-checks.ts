@@ -27,7 +27,7 @@ const MIN_AGE_MS = 5 * SECOND_MS;
 const MAX_COMPARED = 1_000;
 
 /** What each account may still ask for within {@link BUDGET_MS}. */
-function createBudgets({ monotonic }: Pick<Clock, 'monotonic'>, max: number) {
+function createBudgets({ monotonic }: Clock, max: number) {
   /** Until a time of the monotonic clock. */
   const budgets = new Map<number, { left: number; readonly untilMs: number }>();
   return (accountId: number) => {

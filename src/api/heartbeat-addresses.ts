@@ -89,7 +89,7 @@ const ASIDES = {
 /** Sources of the routes. */
 export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 'siteUrl' | 'now'> {
   readonly directory: Pick<ShownDirectory, 'byAddressHash'>;
-  readonly registry: Pick<HeartbeatStore, 'addHeartbeatLog'>;
+  readonly registry: HeartbeatStore;
 }
 
 export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }: AddressSources): Route[] {

@@ -8,7 +8,7 @@ import { readRoute } from './read-route.ts';
 
 /** Sources of the route. */
 export interface RegionSources {
-  readonly readiness: () => Pick<Readiness, 'nodes'>;
+  readonly readiness: () => Readiness;
 }
 
 /** The regions in which at least one node makes checks now. */

@@ -31,7 +31,7 @@ import type {
   WantedService,
 } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+import type { PagePasswords } from '../store/ports/status-pages.ts';
 import { type ListedNames, readWantedChannel, readWantedRule, wantedRuleItem } from './apply-alerts.ts';
 import type { ApplyLists, ListName } from './apply-lists.ts';
 import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';
@@ -47,9 +47,7 @@ import {
 
 /** The dependencies of reading. */
 export interface ReadApplyContext extends PresentSources {
-  readonly registry: PresentSources['registry'] &
-    Pick<PageStore, 'findPagePassword'> &
-    Pick<CredentialStore, 'matchCredentials'>;
+  readonly registry: PresentSources['registry'] & PagePasswords & Pick<CredentialStore, 'matchCredentials'>;
   readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
   readonly now: () => number;
@@ -223,7 +221,7 @@ function readWantedPage(document: unknown, services: PageServices): Outcome<Read
 
 /** Hashes the new passwords of pages; those that are stored already stay. */
 async function sealPages(
-  registry: Pick<PageStore, 'findPagePassword'>,
+  registry: PagePasswords,
   {
     found,
     paths,

@@ -12,8 +12,8 @@ import type { ProofFile, Refusal } from '../domain/refusal.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
-import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
-import type { FactStore } from '../store/ports/registry.ts';
+import type { OutboundResponse, Requests } from '../outbound/outbound.ts';
+import type { Facts } from '../store/ports/registry.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 
 /** How often a proof is checked, milliseconds. One that is missing is checked every hour. */
@@ -25,7 +25,7 @@ const LAPSES_AFTER_MS = 3 * DAY_MS;
 /** Options of the checks. */
 interface RecheckOptions {
   readonly registry: Pick<PageStore, 'provedPageDomains' | 'notePageProof'>;
-  readonly proofs: Pick<DomainProofs, 'check'>;
+  readonly proofs: ProofCheck;
   readonly clock: Pick<Clock, 'now' | 'every'>;
   readonly log: Log;
   /** Whether this process makes the checks now: it is the monitor, and its own connection works. */
@@ -33,14 +33,16 @@ interface RecheckOptions {
 }
 
 interface DomainProofOptions {
-  readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
-  readonly outbound: Pick<Outbound, 'request'>;
+  readonly registry: Facts;
+  readonly outbound: Requests;
   /** Addresses that owners' domains may have. */
   readonly policy: AddressPolicy;
   readonly nameservers: readonly string[];
 }
 
 export type DomainProofs = Awaited<ReturnType<typeof openDomainProofs>>;
+
+export type ProofCheck = Pick<DomainProofs, 'check'>;
 
 const SECRET_FACT = 'domain-proof-secret';
 const TIMEOUT_MS = 5_000;

@@ -17,7 +17,7 @@ import {
   randomState,
 } from 'openid-client';
 import { describeCause } from '../domain/failure.ts';
-import type { Outbound } from '../outbound/outbound.ts';
+import type { Requests } from '../outbound/outbound.ts';
 import { type Identity, type IdentityProvider, SignInError, type SignInFlow } from './identity-provider.ts';
 
 /** An entry of `auth.providers`. */
@@ -33,7 +33,7 @@ export interface ProviderSettings {
 }
 
 interface ProviderParts {
-  readonly outbound: Pick<Outbound, 'request'>;
+  readonly outbound: Requests;
 }
 
 const TIMEOUT_MS = 10_000;

@@ -11,7 +11,7 @@ interface RevokedKeysOptions {
   readonly registry: Pick<KeyStore, 'keysRevokedSince'>;
   /** Whether a process is cut off from the registry. */
   readonly isNeeded: () => boolean;
-  readonly clock: Pick<Clock, 'now' | 'every'>;
+  readonly clock: Clock;
 }
 
 export interface RevokedKeys {

@@ -19,7 +19,7 @@ export type SetupLinkTarget = Pick<SetupLink, 'kind' | 'accountId' | 'personId'>
 
 /** Makes a link. Its URL is the only copy of its secret. */
 export async function makeSetupLink(
-  registry: Pick<SetupLinkStore, 'addSetupLink'>,
+  registry: SetupLinkStore,
   siteUrl: string,
   target: SetupLinkTarget,
   now: number,

@@ -13,8 +13,8 @@ const PROGRESS_MS = 10_000;
 /** The dependencies of {@link putInPages}. */
 export interface PageWriting {
   readonly registry: Pick<ServiceStore, 'putCataloguePage' | 'endCatalogue'>;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly log: Pick<Log, 'info'>;
+  readonly clock: Clock;
+  readonly log: Log;
   /** For the log. */
   readonly file: string;
   /** Whether another list is stored by now; this one is then given up. */

@@ -281,7 +281,7 @@ export function createCatalogueWriter({
   version,
 }: {
   readonly registry: Pick<ServiceStore, 'putCatalogue' | 'putCataloguePage' | 'endCatalogue'>;
-  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** For the log. */
   readonly file: string;

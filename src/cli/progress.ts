@@ -11,12 +11,7 @@ const BAR_WIDTH = 24;
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Starts reporting the progress of `total` items. */
-export function startProgress(
-  total: number,
-  what: string,
-  clock: Pick<Clock, 'monotonic'>,
-  stream: Stream = process.stderr,
-) {
+export function startProgress(total: number, what: string, clock: Clock, stream: Stream = process.stderr) {
   let shownMs = clock.monotonic();
   let isShown = false;
   return {
@@ -50,7 +45,7 @@ function barOf(share: number): string {
 export async function whileWaiting<T>(
   what: string,
   work: () => Promise<T>,
-  clock: Pick<Clock, 'monotonic' | 'every'> = systemClock,
+  clock: Clock = systemClock,
   stream: Stream = process.stderr,
 ): Promise<T> {
   const startedMs = clock.monotonic();

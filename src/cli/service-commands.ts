@@ -24,7 +24,7 @@ import {
 import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
+import type { AllServices } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
@@ -297,10 +297,7 @@ export function documentOf(listed: ListedService): ServiceDocument {
  * Domains of the catalogue, which owners may not register (decisions, Ownership): those in the registry and those in the
  * file, since the registry has none before the first start. A file that cannot be read adds none; `start` reports it.
  */
-export async function listCatalogueDomains(
-  registry: Pick<ServiceStore, 'loadServices'>,
-  catalogueFile: string,
-): Promise<string[]> {
+export async function listCatalogueDomains(registry: AllServices, catalogueFile: string): Promise<string[]> {
   const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
   const [states, listed] = await Promise.all([
     registry.loadServices(),
@@ -315,7 +312,7 @@ export async function listCatalogueDomains(
 
 /** The public services for changes that concern them, with the domains that the catalogue's file will add. */
 export async function loadPublicServices(
-  registry: Pick<ServiceStore, 'loadServices'>,
+  registry: AllServices,
   catalogueFile: string,
 ): Promise<PublicServices> {
   const states = await registry.loadServices();

@@ -32,7 +32,7 @@ const ROUNDING_MS = 1;
  * Creates an estimate without measurements. It keeps the measurement with the shortest round trip until a newer one
  * contradicts it.
  */
-export function createClockOffset(clock: Pick<Clock, 'now' | 'monotonic'>): ClockOffset {
+export function createClockOffset(clock: Clock): ClockOffset {
   let kept: Measurement | null = null;
 
   function isBetter(next: Measurement): boolean {

@@ -9,7 +9,7 @@ import type { LeaseHolder } from '../store/ports/lease.ts';
 export interface CutOffWatchOptions {
   /** Whether the node of a process is registered in Redis; null: not known, because Redis is unavailable. */
   readonly hasProcess: (process: LeaseHolder) => boolean | null;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Clock;
 }
 
 /**

@@ -12,7 +12,7 @@ export interface VotingOptions {
   readonly former: readonly string[];
   /** The setting `checks.interval`, milliseconds. */
   readonly intervalMs: number;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Clock;
 }
 
 export interface VotingRegions {

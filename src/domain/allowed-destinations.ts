@@ -21,10 +21,7 @@ export type DestinationsOf = (accountId: number) => Promise<AllowedDestinations>
 export const ANY_DESTINATION: AllowedDestinations = { ports: null, anyHost: false, refuseHost: () => null };
 
 /** Why nothing connects to the host of a URL; null as {@link AllowedDestinations.refuseHost}, and for a text that is no URL. */
-export function refuseUrl(
-  { refuseHost }: Pick<AllowedDestinations, 'refuseHost'>,
-  url: string,
-): SettingProblem | null {
+export function refuseUrl({ refuseHost }: AllowedDestinations, url: string): SettingProblem | null {
   const host = URL.parse(url)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
   return host === '' ? null : refuseHost(host);
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeCause } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
-import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
+import type { OutboundResponse, Requests } from '../outbound/outbound.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';
 import { type FeedReading, readFeedDocument } from './build-entry.ts';
 import type { DocumentMemory, FeedMemory } from './feed-actor.ts';
@@ -22,7 +22,7 @@ export type PollOutcome = Awaited<ReturnType<typeof pollFeed>>;
 
 /** The parts that a poll uses. */
 export interface PollParts {
-  readonly outbound: Pick<Outbound, 'request'>;
+  readonly outbound: Requests;
   readonly policy: AddressPolicy;
   /**
    * Limits the requests to one per host at a time. A poll that has begun (`isContinued`) precedes those that have not,

@@ -9,7 +9,7 @@ import type { Cancel, Clock, Random } from '../clock.ts';
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
-import type { Outbound } from '../outbound/outbound.ts';
+import type { Requests } from '../outbound/outbound.ts';
 import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_FEED } from './feed-actor.ts';
 import type { Feed, FeedKind, FeedKindName } from './feed-kind.ts';
 import { type PollOutcome, pollFeed } from './poll-feed.ts';
@@ -46,7 +46,7 @@ export type FeedEvent =
 interface PollerOptions {
   readonly settings: PollerSettings;
   readonly kinds: Readonly<Record<FeedKindName, FeedKind>>;
-  readonly outbound: Pick<Outbound, 'request'>;
+  readonly outbound: Requests;
   readonly clock: Clock;
   readonly random: Random;
   readonly notify: (event: FeedEvent) => void;

@@ -328,7 +328,7 @@ const MAX_PAGES = 5;
  * calls `write` 5 s after its first page, with the first 5 pages and the number of all others.
  */
 export function createLogBatch<T>(
-  clock: Pick<Clock, 'after'>,
+  clock: Clock,
   write: (batch: { readonly pages: readonly T[]; readonly more: number }) => void,
 ) {
   let pages: T[] = [];

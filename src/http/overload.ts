@@ -85,7 +85,7 @@ export function createOverload({
   turns,
   onRefused,
 }: {
-  readonly clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly clock: Clock;
   readonly log: Log;
   readonly turns: Pick<Turns, 'waitedMs'>;
   readonly onRefused: (requestClass: RequestClass) => void;

@@ -33,7 +33,7 @@ export interface HeatmapSources {
   readonly finder: Pick<ServiceFinder, 'listedFor'>;
   readonly samples: Pick<SampleStore, 'missingSince'>;
   readonly readCells: ReadHeatmapCells;
-  readonly regions: Pick<SampleRegionReader, 'filterOf'>;
+  readonly regions: SampleRegionReader;
   /** Draws heat maps as PNG. */
   readonly pictures: { readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array> };
   readonly clock: Clock;

@@ -95,10 +95,7 @@ function historyUnavailable(): HttpError {
 export const PICTURE_TIMEOUT_MS = 10_000;
 
 /** The picture. Throws `history_unavailable` if it takes longer than {@link PICTURE_TIMEOUT_MS}. */
-export async function withTimeout(
-  picture: Promise<HttpResponse>,
-  clock: Pick<Clock, 'after'>,
-): Promise<HttpResponse> {
+export async function withTimeout(picture: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(PICTURE_TIMEOUT_MS, () =>

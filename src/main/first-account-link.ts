@@ -11,9 +11,9 @@ import type { SetupLinkStore, SignInStore } from '../store/ports/sign-in.ts';
  * in it is worth nothing once it was used, an account exists, or a day has passed. Null: none is needed, or it could not be made.
  */
 export async function offerFirstAccount(parts: {
-  readonly registry: Pick<SignInStore, 'signInWays'> & Pick<SetupLinkStore, 'addSetupLink'>;
+  readonly registry: Pick<SignInStore, 'signInWays'> & SetupLinkStore;
   readonly siteUrl: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly log: Log;
 }): Promise<string | null> {
   const { registry, siteUrl, clock, log } = parts;

@@ -99,7 +99,7 @@ function isOfThisMachine(identity: string | null, own: string | null): boolean {
 }
 
 /** Adds the rate of checks of the last ten seconds. */
-function createReport(work: () => NodeWork, { monotonic }: Pick<Clock, 'monotonic'>): () => NodeReport {
+function createReport(work: () => NodeWork, { monotonic }: Clock): () => NodeReport {
   let counts = [{ atMs: monotonic(), done: 0 }];
   return () => {
     const { checksDone, ...rest } = work();

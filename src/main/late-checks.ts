@@ -16,7 +16,7 @@ const MAX_DELAY_MS = 5 * SECOND_MS;
 const READS = 6;
 
 /** Starts to watch the delays that threads report each second. */
-export function watchLateChecks(report: () => StartDelays, clock: Pick<Clock, 'every'>, log: Log) {
+export function watchLateChecks(report: () => StartDelays, clock: Clock, log: Log) {
   /** Reads in a row that differ from what was said last. */
   let differing = 0;
   let isLate = false;
@@ -54,7 +54,7 @@ interface AccountBounds {
 }
 
 /** Starts to watch for accounts whose checks wait because they hold as many slots as an account may. */
-export function watchAccountBounds(report: () => AccountBounds, clock: Pick<Clock, 'every'>, log: Log) {
+export function watchAccountBounds(report: () => AccountBounds, clock: Clock, log: Log) {
   /** By account: reads in a row in which its checks waited, or, once that was said, in which they did not. */
   const differing = new Map<number, number>();
   const said = new Set<number>();

@@ -25,7 +25,7 @@ export interface StoppedChecksOptions {
   readonly knownProblem: () => string | null;
   /** Why no node of a region makes checks although services are checked from there, by region; null: one does. */
   readonly regions: () => ReadonlyMap<string, string | null>;
-  readonly clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

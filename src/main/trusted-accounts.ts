@@ -8,7 +8,7 @@ import type { Account, AccountStore } from '../store/ports/accounts.ts';
 /** What it needs. */
 export interface TrustParts {
   readonly registry: Pick<AccountStore, 'trustNamed'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

@@ -40,7 +40,7 @@ export interface ToolSources
   readonly search: ServiceSearch;
   readonly services: ServiceJson;
   readonly registry: PublicReads;
-  readonly readiness: () => Pick<Readiness, 'prober'>;
+  readonly readiness: () => Readiness;
   /** The endpoints of the API, whose results tools pass on. */
   readonly routes: readonly Route[];
 }

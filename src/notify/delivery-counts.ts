@@ -16,11 +16,13 @@ export type DeliveryCounts = Readonly<Record<DeliveryEnd, number>>;
 /** Counts one kind of deliveries. */
 export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>;
 
+export type DeliveryNotes = Pick<DeliveryCounter, 'note'>;
+
 /** Minimum time between two log entries, milliseconds: receivers are others' servers, and may fail by the hundred. */
 const LOG_INTERVAL_MS = 10 * MINUTE_MS;
 
 /** Creates the counter. `what`: for the log, in the plural, such as `webhooks`. */
-export function createDeliveryCounter(what: string, { monotonic }: Pick<Clock, 'monotonic'>, log: Log) {
+export function createDeliveryCounter(what: string, { monotonic }: Clock, log: Log) {
   const counts: Record<DeliveryEnd, number> = { delivered: 0, retried: 0, given_up: 0, dropped: 0 };
   const mayLog = atMostEvery(LOG_INTERVAL_MS, monotonic);
   let logged = 0;

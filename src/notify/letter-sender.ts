@@ -15,7 +15,7 @@ import { oneClickHeaders, writeAlert } from './channels/alert-letter.ts';
 import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
-import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
+import { type DeliveryNotes, deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
 import { startOutbox } from './outbox.ts';
 
@@ -29,7 +29,7 @@ export interface LetterSenderOptions {
   readonly siteUrl: string;
   /** The time by which the age of unconfirmed subscriptions counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
-  readonly counter: Pick<DeliveryCounter, 'note'>;
+  readonly counter: DeliveryNotes;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

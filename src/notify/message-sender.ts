@@ -15,7 +15,7 @@ import type { Log } from '../log.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { WriteCounter } from '../store/ports/write-counter.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
-import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
+import { type DeliveryNotes, deliveryEnd } from './delivery-counts.ts';
 import { startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
@@ -34,7 +34,7 @@ export interface MessageSenderOptions {
   readonly tools: ChannelTools;
   /** The time by which the age of settled messages counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
-  readonly counter: Pick<DeliveryCounter, 'note'>;
+  readonly counter: DeliveryNotes;
   readonly random: Random;
   readonly log: Log;
   /** Whether a service is down now. */

@@ -7,7 +7,7 @@ import { createPollGate } from '../async/poll-gate.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-import type { DeliveryCounter, DeliveryEnd } from './delivery-counts.ts';
+import type { DeliveryEnd, DeliveryNotes } from './delivery-counts.ts';
 
 /** What is due. */
 interface Due {
@@ -29,7 +29,7 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   readonly note: (outcome: Outcome) => Promise<void>;
   /** How an attempt with this outcome ended. */
   readonly endOf: (outcome: Outcome) => DeliveryEnd;
-  readonly counter: Pick<DeliveryCounter, 'note'>;
+  readonly counter: DeliveryNotes;
   /** Deletes what was settled before `before`, epoch milliseconds. */
   readonly forget: (before: number) => Promise<unknown>;
   /** The time by which the age of what was settled counts, epoch milliseconds. */

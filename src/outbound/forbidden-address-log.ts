@@ -16,10 +16,7 @@ const MIN_REPEAT_MS = HOUR_MS;
 /** Maximum number of remembered findings; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 
-export function createForbiddenAddressLog(
-  log: Log,
-  clock: Pick<Clock, 'monotonic'>,
-): (found: ForbiddenAddress) => void {
+export function createForbiddenAddressLog(log: Log, clock: Clock): (found: ForbiddenAddress) => void {
   const isNew = createRepeatFilter(clock);
   return ({ host, address, refusal }) => {
     if (isNew(`${host} ${address}`))
@@ -39,10 +36,7 @@ export interface UnreadableCredentialsLog {
 }
 
 /** Creates the log of checks whose credentials cannot be decrypted. */
-export function createUnreadableCredentialsLog(
-  log: Log,
-  clock: Pick<Clock, 'monotonic'>,
-): UnreadableCredentialsLog {
+export function createUnreadableCredentialsLog(log: Log, clock: Clock): UnreadableCredentialsLog {
   const isNew = createRepeatFilter(clock);
   /** When an attempt of a domain was last not made. */
   const noted = new BoundedMap<string, number>(MAX_REMEMBERED);
@@ -63,7 +57,7 @@ export function createUnreadableCredentialsLog(
 }
 
 /** Creates the function that logs an address that has as many connections of owners' checks as it may. */
-export function createBusyAddressLog(log: Log, clock: Pick<Clock, 'monotonic'>): (address: string) => void {
+export function createBusyAddressLog(log: Log, clock: Clock): (address: string) => void {
   const isNew = createRepeatFilter(clock);
   return (address) => {
     if (isNew(address))
@@ -74,7 +68,7 @@ export function createBusyAddressLog(log: Log, clock: Pick<Clock, 'monotonic'>):
 /** Creates the function that logs attempts that met a bug of this program. `slug` null: this process does not know it. */
 export function createBrokenAttemptLog(
   log: Log,
-  clock: Pick<Clock, 'monotonic'>,
+  clock: Clock,
 ): (found: {
   readonly serviceId: number;
   readonly slug: string | null;
@@ -92,7 +86,7 @@ export function createBrokenAttemptLog(
 }
 
 /** Returns whether a key has not been seen for an hour. */
-function createRepeatFilter(clock: Pick<Clock, 'monotonic'>): (key: string) => boolean {
+function createRepeatFilter(clock: Clock): (key: string) => boolean {
   let remembered = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;
   return (key) => {

@@ -67,6 +67,9 @@ export interface OutboundResponse {
 /** The client of a thread. */
 export type Outbound = ReturnType<typeof createOutbound>;
 
+/** What makes requests. */
+export type Requests = Pick<Outbound, 'request'>;
+
 /** Creates the client. `onForbidden` is called for each refused address. Throws if a name server is invalid. */
 export function createOutbound(
   settings: OutboundSettings,

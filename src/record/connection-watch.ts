@@ -93,7 +93,7 @@ export interface SpanLog {
 }
 
 /** Makes an empty list. */
-export function createSpanLog(clock: Pick<Clock, 'monotonic'>): SpanLog {
+export function createSpanLog(clock: Clock): SpanLog {
   let spans: Parameters<SpanLog['add']>[0][] = [];
   return {
     add(span) {

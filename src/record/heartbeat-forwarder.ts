@@ -11,7 +11,7 @@ import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
 export interface HeartbeatForwarderOptions {
-  readonly inbox: Pick<InboxStore, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
+  readonly inbox: InboxStore;
   /** The service as this process knows it; null: it is not known yet. */
   readonly serviceOf: (serviceId: number) => Service | null;
   /** Applies the status of an answer, so that every read shows it. */

@@ -99,7 +99,7 @@ const WAIT_TIMEOUT_MS = 5_000;
 export type AwaitedRevisions = ReturnType<typeof createAwaitedRevisions>;
 
 /** Makes an empty list of waiting heartbeats. */
-export function createAwaitedRevisions(clock: Pick<Clock, 'after'>) {
+export function createAwaitedRevisions(clock: Clock) {
   const listeners = createListeners<[change: ServiceChange]>();
   return {
     /**

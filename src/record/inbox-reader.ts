@@ -10,7 +10,7 @@ import { HeartbeatRefused } from './observation.ts';
 import type { ResultRecord } from './record.ts';
 
 export interface InboxReaderOptions {
-  readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
+  readonly inbox: InboxStore;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;
   /** As for the forwarder, of this process. */
   readonly clockOffsetMs: () => number;

@@ -130,7 +130,7 @@ export class HeartbeatRefused extends Error {
 const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
 
 /** Counts the observations that were dropped because too many waited for one service, and tells the log. */
-export function createDropCounter({ monotonic }: Pick<Clock, 'monotonic'>, log: Log) {
+export function createDropCounter({ monotonic }: Clock, log: Log) {
   const mayLog = atMostEvery(DROPPED_LOG_INTERVAL_MS, monotonic);
   let dropped = 0;
   return {

@@ -12,9 +12,9 @@ import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+import type { SampleAppends } from '../store/ports/samples.ts';
+import type { StatusWrites } from '../store/ports/status.ts';
+import type { TransitionReads } from '../store/ports/updates.ts';
 import { type CheckRules, nextOfCheck, rulesFor } from './evaluate.ts';
 import { checkResultOf, type Observation } from './observation.ts';
 import { createSampleWriter, createStatusWriter } from './store-writers.ts';
@@ -23,10 +23,10 @@ import { createTransitionFeed } from './transition-feed.ts';
 
 /** The destinations of the publisher. */
 export interface PublisherStores {
-  readonly status: Pick<StatusStore, 'put' | 'remove'>;
-  readonly samples: Pick<SampleStore, 'append'>;
+  readonly status: StatusWrites;
+  readonly samples: SampleAppends;
   /** The feed from which transitions of other writers are read. */
-  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: TransitionReads;
   /** Null: no external time series stores incidents and heartbeats. */
   readonly observations: Pick<Observations, 'incident' | 'heartbeat'> | null;
 }
@@ -108,11 +108,7 @@ export function createPublisher(
 }
 
 /** Creates previews of the services that have an update in flight. The next flush publishes them. */
-export function createPreviews(
-  publisher: Pick<Publisher, 'addStatus'>,
-  clock: Pick<Clock, 'now'>,
-  rules: CheckRules,
-) {
+export function createPreviews(publisher: Pick<Publisher, 'addStatus'>, clock: Clock, rules: CheckRules) {
   /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
   function show(tracked: TrackedService, current: CurrentStatus): void {
     tracked.preview = current;

@@ -25,7 +25,7 @@ export type RegionRechecks = ReturnType<typeof createRegionRechecks>;
 /** Creates an empty collection of re-check requests. */
 export function createRegionRechecks(
   { requestRechecks }: Pick<RegionOptions, 'requestRechecks'>,
-  clock: Pick<Clock, 'monotonic'>,
+  clock: Clock,
 ) {
   /** Until when a service is not requested again, monotonic milliseconds. */
   const quietUntil = new Map<number, number>();

@@ -1,7 +1,7 @@
 /** The time by which the age of what is deleted one day counts, kept in the registry so that no wrong clock can push it. */
 import type { Clock } from '../clock.ts';
 import { nextRetentionTime } from '../domain/retention.ts';
-import type { FactStore } from '../store/ports/registry.ts';
+import type { Facts } from '../store/ports/registry.ts';
 import type { RetentionStore } from '../store/ports/retention.ts';
 
 /** Reads the retention time: epoch milliseconds, never later than the wall clock. Rejects if the registry cannot be read. */
@@ -9,7 +9,7 @@ export type RetentionNow = () => Promise<number>;
 
 /** What the retention time needs. */
 export interface RetentionTimeOptions {
-  readonly registry: Pick<RetentionStore, 'newestObservation'> & Pick<FactStore, 'getFact' | 'setFact'>;
+  readonly registry: RetentionStore & Facts;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 

@@ -7,13 +7,13 @@ import type { RetentionNow } from './retention-time.ts';
 
 /** What retention needs. */
 export interface RetentionOptions {
-  readonly registry: Pick<RetentionStore, 'forgetOld'>;
+  readonly registry: RetentionStore;
   /** Milliseconds. */
   readonly retentionMs: number;
   readonly retentionNow: RetentionNow;
   /** Time before the first run, milliseconds. Default: 0. */
   readonly firstMs?: number;
-  readonly clock: Pick<Clock, 'after' | 'every'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

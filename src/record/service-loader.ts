@@ -22,7 +22,7 @@ export interface ServiceLoaderOptions {
   readonly source: ServiceSource;
   readonly isKnown: (serviceId: number) => boolean;
   readonly add: (state: ServiceState) => void;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

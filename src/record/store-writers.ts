@@ -4,16 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 import type { Log } from '../log.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { SampleAppends } from '../store/ports/samples.ts';
+import type { StatusWrites } from '../store/ports/status.ts';
 
 const RETRY_MS = 1_000;
 
-export function createStatusWriter(
-  store: Pick<StatusStore, 'put' | 'remove'>,
-  clock: Pick<Clock, 'after'>,
-  log: Log,
-) {
+export function createStatusWriter(store: StatusWrites, clock: Clock, log: Log) {
   /** The newest refused status of each service. Its size is bounded by the number of services. */
   const refused = new Map<number, CurrentStatus>();
   const inFlight = new Set<Promise<void>>();
@@ -89,11 +85,7 @@ function newer(a: CurrentStatus | undefined, b: CurrentStatus): CurrentStatus {
 const MAX_WAITING = 100_000;
 
 /** Makes the writer of samples: one batch at a time, in order. */
-export function createSampleWriter(
-  store: Pick<SampleStore, 'append'>,
-  clock: Pick<Clock, 'after'>,
-  log: Log,
-) {
+export function createSampleWriter(store: SampleAppends, clock: Clock, log: Log) {
   let waiting: Sample[] = [];
   let dropped = 0;
   let isFailing = false;

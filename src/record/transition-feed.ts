@@ -8,17 +8,13 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+import type { TransitionReads } from '../store/ports/updates.ts';
 
 const PAGE = 1_000;
 const RETRY_MS = 1_000;
 
 /** Makes the feed of one process. */
-export function createTransitionFeed(
-  registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>,
-  clock: Pick<Clock, 'after'>,
-  log: Log,
-) {
+export function createTransitionFeed(registry: TransitionReads, clock: Clock, log: Log) {
   const listeners = createTransitionListeners(log);
   let isStopped = false;
   let cancelRetry: (() => void) | null = null;
@@ -89,8 +85,7 @@ export function createTransitionListeners(log: Log) {
 }
 
 export interface TransitionFollowerOptions {
-  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
-    Pick<InboxStore, 'watchOtherProcesses'>;
+  readonly registry: TransitionReads & InboxStore;
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
   readonly clock: Clock;
   readonly log: Log;

@@ -10,9 +10,9 @@ import type { Sample } from '../domain/sample.ts';
 import type { CurrentStatus, Transition } from '../domain/status/current.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { IncidentList } from '../store/ports/incidents.ts';
 import type { StorageHealth, StorageRefusal } from '../store/ports/storage-health.ts';
-import type { CommitOutcome, UpdateStore } from '../store/ports/updates.ts';
+import type { CommitOutcome, UpdateCommits } from '../store/ports/updates.ts';
 import {
   type CommitEnd,
   createCommitter,
@@ -50,9 +50,9 @@ const MAX_GROUP = 1_000;
 
 /** Options of the pipeline. */
 export interface UpdatePipelineOptions {
-  readonly registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: UpdateCommits & IncidentList;
   /** Absent: the registry always accepts writes. */
-  readonly storage: Pick<StorageHealth, 'problem'> | undefined;
+  readonly storage: StorageHealth | undefined;
   readonly publisher: Publisher;
   readonly deadlines: HeartbeatDeadlines;
   readonly rules: EvaluationRules;
@@ -64,8 +64,8 @@ export interface UpdatePipelineOptions {
 
 /** The pipeline. */
 export class UpdatePipeline {
-  readonly #registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
-  readonly #storage: Pick<StorageHealth, 'problem'> | undefined;
+  readonly #registry: UpdateCommits & IncidentList;
+  readonly #storage: StorageHealth | undefined;
   readonly #publisher: Publisher;
   readonly #deadlines: HeartbeatDeadlines;
   readonly #rules: EvaluationRules;

@@ -40,7 +40,7 @@ import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+import type { TransitionReads } from '../store/ports/updates.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
@@ -64,8 +64,8 @@ import { systemRoutes } from './system.ts';
 /** What endpoints and pages read and write in the registry. */
 type SiteRegistry = PublicReads &
   Pick<IncidentStore, 'incidentsOfServicesSince'> &
-  Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'> &
-  Pick<HeartbeatStore, 'addHeartbeatLog'> &
+  TransitionReads &
+  HeartbeatStore &
   Pick<FactStore, 'getFact'> &
   Pick<VendorStore, 'unreadTimesSince'>;
 

@@ -9,7 +9,7 @@ import type { HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { MAX_SERIES_SERVICES, renderServiceSeries } from '../metrics/service-series.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
@@ -33,7 +33,7 @@ export interface SystemSources {
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly search: Pick<ServiceSearch, 'list'>;
   readonly directory: Pick<ShownDirectory, 'withdrawals'>;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: StatusReads;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 

@@ -10,7 +10,7 @@ export const SILENCE_MS = 10_000;
 export interface SilenceWatchOptions {
   /** Resolves when the thread has answered; what it rejects with is ignored, since the thread has ended then. */
   readonly ping: () => Promise<void>;
-  readonly clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly clock: Clock;
   /** Default: {@link SILENCE_MS}. */
   readonly silenceMs?: number;
   /** Called with true when the thread has not answered for `silenceMs`, and with false when it answers again. */

@@ -4,7 +4,7 @@
  */
 import type { Bucket } from '../domain/sample.ts';
 import type { AnnouncedWindow, PostStore } from '../store/ports/posts.ts';
-import type { SampleQuery, SampleStore } from '../store/ports/samples.ts';
+import type { SampleQueries, SampleQuery } from '../store/ports/samples.ts';
 
 /** Maximum number of windows whose checks are read. */
 const MAX_WINDOWS = 60;
@@ -24,7 +24,7 @@ export async function readAnnouncedChecks(
     samples,
   }: {
     readonly registry: Pick<PostStore, 'announcedWindows'>;
-    readonly samples: Pick<SampleStore, 'query'>;
+    readonly samples: SampleQueries;
   },
   serviceId: number,
   from: number,

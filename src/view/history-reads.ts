@@ -17,7 +17,7 @@ export type ReadHistory = <Value>(read: () => Promise<Value>) => Promise<Value |
 export type BeginHistory = () => ReadHistory;
 
 /** Creates the function that begins the reads of a request. */
-export function createHistoryReads(clock: Pick<Clock, 'monotonic' | 'after'>): BeginHistory {
+export function createHistoryReads(clock: Clock): BeginHistory {
   let overdue = 0;
 
   /** Null: the answer takes longer than `timeoutMs`. */

@@ -39,7 +39,7 @@ interface KeptRead {
 export function keepReads<Store extends object, Name extends keyof Store & string>(
   store: Store,
   names: readonly Name[],
-  clock: Pick<Clock, 'monotonic' | 'every'>,
+  clock: Clock,
 ): { readonly store: Store; readonly kept: KeptReads } {
   const reads = new Map<string, KeptRead>();
   /** Time of the oldest cached read that a request used, monotonic milliseconds; null: it used none. */

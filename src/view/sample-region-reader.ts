@@ -33,7 +33,7 @@ const MAX_AGE_MS = 2_000;
 export function createSampleRegionReader(sources: {
   readonly registry: Pick<FactStore, 'getFact'>;
   readonly samples: Pick<SampleStore, 'regionsOf'>;
-  readonly readiness: () => Pick<Readiness, 'node' | 'nodes'>;
+  readonly readiness: () => Readiness;
   readonly now: () => number;
 }) {
   const { registry, samples, readiness, now } = sources;

@@ -3,7 +3,7 @@
 import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
 import type { Service } from '../domain/service.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusHeads } from '../store/ports/status.ts';
 import type { BeginHistory } from './history-reads.ts';
 import type { SampleRegionReader } from './sample-region-reader.ts';
 import type { ShownDirectory } from './service-directory.ts';
@@ -14,7 +14,7 @@ import type { ListenedAt } from './staleness.ts';
 export interface SiteSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
-  readonly status: Pick<StatusStore, 'get' | 'headOf'>;
+  readonly status: StatusHeads;
   readonly samples: Pick<SampleStore, 'query' | 'regionsOf' | 'missingSince'>;
   readonly regions: SampleRegionReader;
   readonly beginHistory: BeginHistory;

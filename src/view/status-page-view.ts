@@ -109,7 +109,7 @@ export async function findShownPage(
   return (await mayRead(request, page)) ? page : null;
 }
 
-async function findPageOf({ params }: HttpRequest, pages: Pick<PageReader, 'findPage'>) {
+async function findPageOf({ params }: HttpRequest, pages: PageReader) {
   const reading = readPageSlug(params.slug ?? '');
   return reading.ok ? await pages.findPage(reading.value) : null;
 }
@@ -117,7 +117,7 @@ async function findPageOf({ params }: HttpRequest, pages: Pick<PageReader, 'find
 /** The page of a request that asks for its password; null: there is none that does. */
 export async function findLockedPage(
   request: HttpRequest,
-  { pages }: { readonly pages: Pick<PageReader, 'findPage'> },
+  { pages }: { readonly pages: PageReader },
 ): Promise<OwnedPage | null> {
   const page = await findPageOf(request, pages);
   return page?.access === 'password' ? page : null;
@@ -129,7 +129,7 @@ export async function findLockedPage(
  */
 export async function pageRefused(
   request: HttpRequest,
-  sources: { readonly pages: Pick<PageReader, 'findPage'> },
+  sources: { readonly pages: PageReader },
 ): Promise<HttpError> {
   const page = await findLockedPage(request, sources);
   if (page === null) return pageNotFound(request.params.slug ?? '');

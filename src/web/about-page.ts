@@ -32,12 +32,12 @@ export interface AboutSettings {
 
 export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'vendorOf'> {
   readonly about: AboutSettings;
-  readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
+  readonly assets: AssetAddresses;
   /** Maximum response time of a check that is not slow, milliseconds. */
   readonly slowOverMs: number;
   /** Where to report vulnerabilities; null or absent: the operator names no contact. */
   readonly securityContact?: string | null;
-  readonly readiness: () => Pick<Readiness, 'nodes'>;
+  readonly readiness: () => Readiness;
   readonly limits: () => Pick<ApiLimits, 'silenceMs'>;
 }
 

@@ -35,7 +35,7 @@ const FORMATS = ['svg', 'png', 'shields'] as const;
 export function badgeBuilder(
   render: RenderPage,
   sources: BadgeBuilderSources,
-  assets: Pick<AssetAddresses, 'badgeBuilderScript'>,
+  assets: AssetAddresses,
 ): Route[] {
   const { finder } = sources;
   const show = async (request: HttpRequest, service: Service | null): Promise<HttpResponse> => {

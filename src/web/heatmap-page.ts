@@ -24,7 +24,7 @@ export interface HeatmapPageSources {
   readonly finder: Pick<ServiceFinder, 'listedFor'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
-  readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
+  readonly assets: AssetAddresses;
   readonly now: () => number;
 }
 

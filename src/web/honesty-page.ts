@@ -15,8 +15,8 @@ import type { RenderPage } from './parts/views.ts';
 export interface HonestyPageSources {
   readonly directory: Pick<ServiceDirectory, 'pageName'>;
   readonly readHonesty: ReadHonesty;
-  readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
-  readonly logos: Pick<Logos, 'pathOf'>;
+  readonly assets: AssetAddresses;
+  readonly logos: Logos;
 }
 
 const QUERY = {

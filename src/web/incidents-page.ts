@@ -16,8 +16,8 @@ import type { RenderPage } from './parts/views.ts';
 /** Sources of the page of incidents. */
 export interface IncidentsPageSources extends Pick<SiteSources, 'finder' | 'now'> {
   readonly registry: PublicReads;
-  readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
-  readonly logos: Pick<Logos, 'pathOf'>;
+  readonly assets: AssetAddresses;
+  readonly logos: Logos;
 }
 
 /** Number of incidents on a page. */

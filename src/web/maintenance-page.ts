@@ -14,7 +14,7 @@ import type { RenderPage } from './parts/views.ts';
 /** Sources of the page. */
 export interface MaintenancePageSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
-  readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
+  readonly assets: AssetAddresses;
 }
 
 const LISTS = ['running', 'planned', 'past'] as const;

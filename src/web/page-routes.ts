@@ -205,7 +205,7 @@ function ownerRoutes(render: RenderPage, sources: SharedSources): Route[] {
 }
 
 /** The route. */
-function designPage(render: RenderPage, assets: Pick<AssetAddresses, 'designStyle' | 'serviceStyle'>): Route {
+function designPage(render: RenderPage, assets: AssetAddresses): Route {
   return {
     path: '/design',
     bucket: 'pages',

@@ -42,9 +42,7 @@ export function fairShare(nodes: number): number {
 }
 
 /** Creates the rule. It remembers since when shards have been waiting, and since when this node has been cut off. */
-export function createShardBalance(
-  clock: Pick<Clock, 'monotonic'>,
-): (situation: ShardSituation) => ShardMove {
+export function createShardBalance(clock: Clock): (situation: ShardSituation) => ShardMove {
   let knownNodes = 0;
   let waitingSince: number | null = null;
   let handBackFrom = Number.NEGATIVE_INFINITY;

@@ -6,12 +6,12 @@ import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { SettingProblem } from '../../domain/input-problem.ts';
 import type { TObject } from '../../json-schema.ts';
 import type { AddressPolicy } from '../../outbound/address-guard.ts';
-import type { Outbound } from '../../outbound/outbound.ts';
+import type { Requests } from '../../outbound/outbound.ts';
 import type { Mailer } from '../mail/mailer.ts';
 
 /** What sending needs. */
 export interface ChannelTools {
-  readonly outbound: Pick<Outbound, 'request'>;
+  readonly outbound: Requests;
   /** Addresses that channels may have. */
   readonly policy: AddressPolicy;
   /** The same for channels of trusted accounts and of the operator. Absent: as for all others. */

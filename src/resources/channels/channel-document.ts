@@ -19,7 +19,7 @@ export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts
 /** What channels may be. */
 export interface ChannelRules {
   readonly kinds: ChannelKinds;
-  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
+  readonly destinations: AllowedDestinations;
 }
 
 /** The schema of a channel. Absent members have their defaults. */

@@ -107,10 +107,7 @@ export function readNameField(
 }
 
 /** Reads the host of a service. Refused with `domain_invalid`, and with `url_refused` for one that is never connected to. */
-export function readServiceHost(
-  text: string,
-  { anyHost, refuseHost }: Pick<AllowedDestinations, 'anyHost' | 'refuseHost'>,
-): Outcome<string> {
+export function readServiceHost(text: string, { anyHost, refuseHost }: AllowedDestinations): Outcome<string> {
   if (!anyHost) return readDomain(text);
   const reading = readAnyHost(text);
   if (!reading.ok) return refuse({ code: 'domain_invalid', problem: reading.problem });

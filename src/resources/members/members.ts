@@ -122,8 +122,7 @@ export async function admitIdentity(
     registry,
     now,
   }: Pick<MemberContext, 'now'> & {
-    readonly registry: Pick<InvitationStore, 'joinByIdentity'> &
-      Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'>;
+    readonly registry: InvitationStore & Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'>;
   },
   identity: Identity,
   /** Of the invitation that the visitor came from; empty: none. */

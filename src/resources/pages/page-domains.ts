@@ -1,7 +1,7 @@
 /** Domains of owners for their status pages: chosen by an owner or editor, proved like the domains of services. */
 import { createRequire } from 'node:module';
 import type * as Tldts from 'tldts';
-import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { ProofCheck } from '../../auth/domain-proof.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import {
@@ -17,7 +17,7 @@ import {
 /** The dependencies of these changes. */
 export interface PageDomainContext {
   readonly registry: Pick<PageStore, 'findPage' | 'provePageDomain'>;
-  readonly proofs: Pick<DomainProofs, 'check'>;
+  readonly proofs: ProofCheck;
   /** Public URL of this site. */
   readonly siteUrl: string;
   readonly now: () => number;

@@ -1,7 +1,7 @@
 /** Who sees a status page, and its password. */
 import { findPasswordProblem, hashPassword, verifyPassword } from '../../auth/password-hash.ts';
 import type { OwnedPage, PageAccess } from '../../domain/status-page.ts';
-import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
+import type { PageEdit, PagePasswords } from '../../store/ports/status-pages.ts';
 import { accept, type Outcome, refuse } from '../kit/change.ts';
 
 /** Who is to see a page. */
@@ -38,7 +38,7 @@ export function checkReaders(
 export async function sealReaders(
   { slug, access, password }: WantedReaders,
   before: Pick<OwnedPage, 'id' | 'access'> | null,
-  registry?: Pick<PageStore, 'findPagePassword'>,
+  registry?: PagePasswords,
 ): Promise<Outcome<SealedReaders>> {
   // Forms cut spaces at the ends, where people do not see them.
   const text = (password ?? '').trim();

@@ -3,9 +3,9 @@ import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Service } from '../../domain/service.ts';
 import { isListable } from '../../domain/status-page.ts';
 import type { RuleStore } from '../../store/ports/alerts.ts';
-import type { ChannelStore } from '../../store/ports/channels.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
-import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { OwnedChannels } from '../../store/ports/channels.ts';
+import type { OwnedServices } from '../../store/ports/services.ts';
+import type { OwnedPages } from '../../store/ports/status-pages.ts';
 import { accept, attempt, type Outcome } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
@@ -13,10 +13,7 @@ import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } 
 
 /** The dependencies of changes of rules. */
 export interface RuleContext {
-  readonly registry: RuleStore &
-    Pick<ChannelStore, 'channelsOf'> &
-    Pick<ServiceStore, 'servicesOf'> &
-    Pick<PageStore, 'pagesOf'>;
+  readonly registry: RuleStore & OwnedChannels & OwnedServices & OwnedPages;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly findServiceById: (id: number) => Service | null;
@@ -51,7 +48,7 @@ async function ruleWriter(
     registry,
     findServiceById,
   }: Pick<RuleContext, 'findServiceById'> & {
-    readonly registry: Pick<ChannelStore, 'channelsOf'>;
+    readonly registry: OwnedChannels;
   },
   accountId: number,
 ): Promise<(rule: AlertRule) => RuleDocument> {

@@ -1,14 +1,14 @@
 /** Proofs of control over domains, claims of domains that wait for one, and where checks may lead (decisions, Ownership). */
-import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { ProofCheck } from '../../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
-import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
+import type { AddressClaims, OwnershipStore } from '../../store/ports/ownership.ts';
+import type { OwnedServices } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of permissions of checks. */
 export interface PlaceContext {
-  readonly registry: Pick<OwnershipStore, 'claimAddresses'> & Pick<ServiceStore, 'servicesOf'>;
-  readonly proofs: Pick<DomainProofs, 'check'>;
+  readonly registry: AddressClaims & OwnedServices;
+  readonly proofs: ProofCheck;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;
@@ -86,7 +86,7 @@ export async function claimPlace(
     registry,
     resolve,
   }: Pick<PlaceContext, 'resolve'> & {
-    readonly registry: Pick<OwnershipStore, 'claimAddresses'>;
+    readonly registry: AddressClaims;
   },
   { domain, slug, check: { kind, url } }: PlacedService,
 ): Promise<Outcome<void>> {

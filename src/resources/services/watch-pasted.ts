@@ -4,7 +4,7 @@ import { usualVisibility } from '../../domain/address/public-host.ts';
 import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
 import type { Service } from '../../domain/service.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
+import type { OwnedServices } from '../../store/ports/services.ts';
 import type { AccountPrincipal, Outcome } from '../kit/change.ts';
 import { makeHeartbeatAddress } from './heartbeat-addresses.ts';
 import { addOrClaim, type Trial, type TrialContext, tryService } from './new-service.ts';
@@ -17,7 +17,7 @@ const TRIAL_TIMEOUT_MS = 4_000;
 
 /** The dependencies of the change. */
 export type WatchContext = Parameters<typeof addOrClaim>[0] &
-  TrialContext & { readonly registry: Pick<ServiceStore, 'servicesOf'> };
+  TrialContext & { readonly registry: OwnedServices };
 
 /** What became of a line. */
 export type WatchedLine = PastedLine & {

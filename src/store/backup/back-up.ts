@@ -36,7 +36,7 @@ export interface BackupOptions {
   readonly withKey: boolean;
   /** Version of Upbeat, for the manifest. */
   readonly version: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly note: NoteBytes;
 }
 

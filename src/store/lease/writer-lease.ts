@@ -48,7 +48,7 @@ export interface LeaseOptions {
    */
   readonly isCutOff?: (holder: LeaseHolder) => boolean;
   /** Called when a former monitor was killed or is cut off; absent: not reported. */
-  readonly log?: Pick<Log, 'warn'>;
+  readonly log?: Log;
 }
 
 /** A process as identified in the lease. */

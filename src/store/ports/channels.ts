@@ -41,6 +41,9 @@ export interface ChannelStore {
   removeChannel(accountId: number, id: number, revisions?: readonly number[]): Promise<void>;
 }
 
+/** The channels of an account. */
+export type OwnedChannels = Pick<ChannelStore, 'channelsOf'>;
+
 /** What a channel needs to continue what it said before in a thread, such as the `ts` of Slack; null: nothing was said. */
 type ThreadReference = string | null;
 

@@ -71,3 +71,5 @@ export interface IncidentStore {
   /** Incidents of several services. */
   incidentsOfServices(query: ServicesIncidentQuery): Promise<Incident[]>;
 }
+
+export type IncidentList = Pick<IncidentStore, 'listIncidents'>;

@@ -36,6 +36,8 @@ export interface FactStore {
   setFact(name: string, value: string): Promise<void>;
 }
 
+export type Facts = Pick<FactStore, 'getFact' | 'setFact'>;
+
 /** All stores of the registry. */
 export interface Registry
   extends ServiceStore,

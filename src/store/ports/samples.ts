@@ -94,3 +94,9 @@ export interface SampleStore {
   /** Flushes all samples and closes the store. */
   close(): Promise<void>;
 }
+
+/** What takes samples. */
+export type SampleAppends = Pick<SampleStore, 'append'>;
+
+/** The queries of samples. */
+export type SampleQueries = Pick<SampleStore, 'query'>;

@@ -189,6 +189,11 @@ export interface ServiceStore {
   watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
 }
 
+export type AllServices = Pick<ServiceStore, 'loadServices'>;
+
+/** The services of an account. */
+export type OwnedServices = Pick<ServiceStore, 'servicesOf'>;
+
 /** Ids of services that are loaded by one call: as many services, at most. */
 const IDS_PER_CALL = 2_500;
 

@@ -126,3 +126,9 @@ export interface PageStore {
     now: number,
   ): Promise<void>;
 }
+
+/** The passwords of status pages. */
+export type PagePasswords = Pick<PageStore, 'findPagePassword'>;
+
+/** The status pages of an account. */
+export type OwnedPages = Pick<PageStore, 'pagesOf'>;

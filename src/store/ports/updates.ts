@@ -57,3 +57,8 @@ export interface UpdateStore {
   /** Transitions of one service in `[from, to)`, oldest first, at most 1,000. */
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 }
+
+export type UpdateCommits = Pick<UpdateStore, 'commitUpdates'>;
+
+/** The feed of transitions. */
+export type TransitionReads = Pick<UpdateStore, 'lastTransition' | 'transitionsAfter'>;

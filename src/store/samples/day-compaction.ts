@@ -8,8 +8,8 @@ import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.
 
 /** What {@link freshDays} looks into. */
 interface FreshDaysOptions {
-  readonly database: Pick<SamplesDatabase, 'block' | 'summarized'>;
-  readonly reader: Pick<DayReader, 'block'>;
+  readonly database: SamplesDatabase;
+  readonly reader: DayReader;
   readonly today: number;
 }
 

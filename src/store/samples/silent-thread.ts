@@ -17,7 +17,7 @@ export interface ThreadSilence {
 /** Watches a thread; the log tells when it hangs, and when it answers again. `clock`: default the system's. */
 export function watchSampleThread(
   thread: { readonly ping: () => Promise<void> },
-  log: Pick<Log, 'error' | 'info'>,
+  log: Log,
   clock: Parameters<typeof watchSilence>[0]['clock'] = systemClock,
 ): ThreadSilence {
   let problem: string | null = null;

@@ -17,7 +17,7 @@ export type InSlices = <Item>(
 ) => Promise<void>;
 
 /** Creates the function for a file. It rejects with what `work` throws; that transaction is rolled back. */
-export function createSlices(database: Pick<SamplesDatabase, 'transaction'>): InSlices {
+export function createSlices(database: SamplesDatabase): InSlices {
   return async <Item>(
     items: Iterable<Item>,
     work: (item: Item) => void,
@@ -46,7 +46,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Whether the levels of a file have been filled in. A version that does not know them may have added days since. */
-export function hasLevels(database: Pick<SamplesDatabase, 'fact'>): boolean {
+export function hasLevels(database: SamplesDatabase): boolean {
   return database.fact(FILLED) !== null;
 }
 

@@ -11,7 +11,7 @@ import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 
 /** The sources of a query. */
 export interface WindowReading {
-  readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days' | 'levels' | 'hasDays'>;
+  readonly database: SamplesDatabase;
   readonly reader: DayReader;
   readonly query: SampleQuery;
   readonly series: readonly WindowSeries[];

@@ -40,7 +40,7 @@ export function findLooseFiles(dataDir: string): LooseFile[] {
 }
 
 /** Corrects the permissions of files that an earlier version or a copy left open to other users, and logs it. */
-export function closeDataDirectory(dataDir: string, log: Pick<Log, 'warn'>): void {
+export function closeDataDirectory(dataDir: string, log: Log): void {
   const closed: string[] = [];
   const failed: { readonly path: string; readonly problem: string }[] = [];
   for (const { path, mode, wantedMode } of findLooseFiles(dataDir)) {

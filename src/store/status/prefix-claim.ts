@@ -79,7 +79,7 @@ export function createPrefixClaim({ address, installation, clock, log }: PrefixC
      * Resolves when the prefix is claimed, or when Redis does not respond. Rejects with {@link RedisPrefixTaken} if another
      * installation renews its claim.
      */
-    async atStart(connection: Pick<RedisConnection, 'ready' | 'run'>): Promise<void> {
+    async atStart(connection: RedisConnection): Promise<void> {
       const patienceEndsMs = clock.monotonic() + START_TIMEOUT_MS;
       let before: ForeignClaim | null = null;
       while (connection.ready || clock.monotonic() < patienceEndsMs) {
@@ -98,7 +98,7 @@ export function createPrefixClaim({ address, installation, clock, log }: PrefixC
       started = true;
     },
     /** Ends the claim when this process stops; other processes of the installation make it again within a second. */
-    async release(connection: Pick<RedisConnection, 'ready' | 'run'>): Promise<void> {
+    async release(connection: RedisConnection): Promise<void> {
       if (connection.ready && foreign === null)
         await connection.run((client) => runScript(client, RELEASE, [key], args)).catch(() => {});
     },

@@ -5,12 +5,12 @@
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Transition } from '../../domain/status/current.ts';
 import { messageOf } from '../../error.ts';
-import type { UpdateStore } from '../ports/updates.ts';
+import type { TransitionReads } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
 
 export interface TransitionStreamOptions extends RedisContext {
-  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: TransitionReads;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   /** False: the stream belongs to another monitor now. */

@@ -3,7 +3,7 @@
 import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { type ChannelKinds, propertiesOf, settingOfText } from '../../resources/channels/channel-document.ts';
-import type { Language } from '../language/language.ts';
+import type { LanguageTexts } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
 /** Fields of settings begin with this, as the paths of refusals do. */
@@ -39,7 +39,7 @@ export function channelFields(
   kind: ChannelKind,
   channel: Channel | null,
   refused: RefusedForm | null,
-  { texts: { alerts, checks } }: Pick<Language, 'texts'>,
+  { texts: { alerts, checks } }: LanguageTexts,
 ) {
   const required: readonly string[] = kinds[kind]?.settings.required ?? [];
   return Object.entries(propertiesOf(kinds, kind)).map(([name, property]) => {
@@ -79,7 +79,7 @@ function inputOf({ type, enum: choices }: TSchema): 'number' | 'choice' | 'text'
 export function channelLabels(
   kinds: ChannelKinds,
   kind: ChannelKind,
-  { language }: { readonly language: Pick<Language, 'texts'> },
+  { language }: { readonly language: LanguageTexts },
 ): LabelOf {
   const properties = propertiesOf(kinds, kind);
   const { alerts } = language.texts;

@@ -16,7 +16,7 @@ import {
 } from '../../resources/services/service-document.ts';
 import type { SettingTexts } from '../../resources/services/service-texts.ts';
 import type { DefinedService } from '../../store/ports/services.ts';
-import type { Language } from '../language/language.ts';
+import type { LanguageTexts } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
 /** Fields of settings begin with this. */
@@ -42,7 +42,7 @@ export function settingsOf(fields: FormFields): SettingTexts {
 export function viewSettings(
   service: DefinedService,
   refused: RefusedForm | null,
-  { texts: { checks } }: Pick<Language, 'texts'>,
+  { texts: { checks } }: LanguageTexts,
   bounds: CheckBounds,
   silenceMs: number,
   others: readonly Pick<Service, 'slug' | 'name'>[],
@@ -141,7 +141,7 @@ const REQUESTED_PATHS: ReadonlyMap<string, string> = new Map([
 const ACCEPTING_KINDS: ReadonlySet<string> = new Set(['root', 'http']);
 
 /** What the form of a service calls the settings and members of a check. */
-export function checkLabels({ language }: { readonly language: Pick<Language, 'texts'> }): LabelOf {
+export function checkLabels({ language }: { readonly language: LanguageTexts }): LabelOf {
   const { checks } = language.texts;
   const others = new Map([...Object.entries(checks.member), ['url', checks.url]]);
   return (name) => others.get(name) ?? checks.setting.get(name);

@@ -24,7 +24,7 @@ import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
-import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { IncidentList } from '../../store/ports/incidents.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
@@ -34,7 +34,7 @@ import type { PostStore } from '../../store/ports/posts.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from '../../store/ports/sign-in.ts';
-import type { StatusStore } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
@@ -69,7 +69,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     WebhookStore &
     PageStore &
     PostStore &
-    Pick<IncidentStore, 'listIncidents'> &
+    IncidentList &
     ChannelStore &
     MessageStore &
     RuleStore &
@@ -77,7 +77,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     Pick<AlertStore, 'alertsOf' | 'acknowledge' | 'accountOfThread'> &
     ContentStore;
   readonly directory: ShownDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: StatusReads;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
   readonly beginHistory: BeginHistory;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import type { Outcome } from '../../resources/kit/change.ts';
 import { nameOnPage } from '../../resources/kit/listed-services.ts';
 import type { RuleDocument } from '../../resources/rules/rule-document.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
-import type { Language } from '../language/language.ts';
+import type { LanguageTexts } from '../language/language.ts';
 import type { FormFields } from './dashboard-forms.ts';
 
 /** Lengths that the form offers. */
@@ -94,7 +94,7 @@ export interface RuleFormParts {
 /** The fields of a rule for the template. */
 export function ruleFields(
   { document, accountId, own, pages, channels, directory, search }: RuleFormParts,
-  { texts: { alerts, category } }: Pick<Language, 'texts'>,
+  { texts: { alerts, category } }: LanguageTexts,
 ) {
   const { services = [], events = DEFAULT_ALERT_EVENTS, quiet } = document;
   const byName = new Map(own.map((service) => [nameOnPage(service), service]));

@@ -27,7 +27,7 @@ export interface SignInSources {
   readonly sessions: Sessions;
   readonly registry: Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'> &
     InvitationStore &
-    Pick<MemberStore, 'membershipsOf'> &
+    MemberStore &
     SignInStore &
     SetupLinkStore;
   /** Sign-in without a provider. */

@@ -124,11 +124,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
 }
 
 /** The services by group, each with its logo or the tile of its initial, and how many of the group are in trouble. */
-function viewGroups(
-  { groups, troubled }: HomeView,
-  logos: Pick<Logos, 'pathOf'>,
-  { texts, formats }: Language,
-) {
+function viewGroups({ groups, troubled }: HomeView, logos: Logos, { texts, formats }: Language) {
   const bad = Map.groupBy(troubled, ({ group }) => group);
   return groups.map(({ group, count: all, entries }) => {
     const count = bad.get(group)?.length ?? 0;

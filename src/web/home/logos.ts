@@ -50,7 +50,7 @@ export function tileOf(name: string): { readonly initial: string; readonly colou
 }
 
 /** What marks a service in a list: its logo, or a tile with its initial. */
-export function markOf(service: Service, logos: Pick<Logos, 'pathOf'>) {
+export function markOf(service: Service, logos: Logos) {
   const logo = logos.pathOf(service);
   return { logo, tile: logo === null ? tileOf(service.name) : null };
 }

@@ -19,7 +19,7 @@ export interface SparklineSources {
   readonly finder: Pick<ServiceFinder, 'shownTo'>;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
 }
 
 /** The path that pages refer to. */

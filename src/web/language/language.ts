@@ -24,6 +24,8 @@ export interface Language {
   readonly formats: Formats;
 }
 
+export type LanguageTexts = Pick<Language, 'texts'>;
+
 /** The language and the theme of a page, and the links to the page in other ones. */
 export interface ChosenLanguage extends Language, ChosenTheme {
   /** True if `?lang=` made the choice in this request; the response then stores it in a cookie. */

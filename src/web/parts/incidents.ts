@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../domain/durations.ts';
 import { type Incident, shortened } from '../../domain/incident/incident.ts';
 import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
-import type { Language } from '../language/language.ts';
+import type { Language, LanguageTexts } from '../language/language.ts';
 
 /**
  * The incident in the language of the page with its newest entries, the newest first; its own page has all. `page`: name of its
@@ -45,7 +45,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
 /** The state of an incident in a word. Maintenance is in progress, not identified. */
 export function stateWord(
   { severity, status }: Pick<Incident, 'severity' | 'status'>,
-  { texts }: Pick<Language, 'texts'>,
+  { texts }: LanguageTexts,
 ): string {
   return (severity === 'maintenance' ? texts.incidents.maintenanceState : texts.incidentStatus)[status];
 }
@@ -63,7 +63,7 @@ export function durationOf(
 /**
  * An incident with our texts in the language of the page. Texts of vendors and of versions before 0.2 stay as they are.
  */
-export function inLanguage(incident: Incident, { texts }: Pick<Language, 'texts'>): Incident {
+export function inLanguage(incident: Incident, { texts }: LanguageTexts): Incident {
   const { incidentTitle, incidentNote } = texts.service;
   const updates = incident.updates.map((update) =>
     update.note === undefined ? update : { ...update, text: incidentNote(update.note) },

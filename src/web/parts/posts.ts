@@ -3,7 +3,7 @@
 import { type OwnerIncident, type OwnerText, shortText } from '../../domain/incident/owner-incident.ts';
 import { time } from '../../language/phrase.ts';
 import { renderPostText } from '../../resources/kit/post-text.ts';
-import type { Language } from '../language/language.ts';
+import type { Language, LanguageTexts } from '../language/language.ts';
 import { lookOf } from './incidents.ts';
 
 /** Maximum number of characters of the cached texts and their HTML. */
@@ -59,7 +59,7 @@ async function viewText({ markdown, plain, isCut }: OwnerText) {
 /** The texts of an owner's incident, newest first. */
 export function textsOf(
   { postMortem, updates }: OwnerIncident,
-  { texts }: Pick<Language, 'texts'>,
+  { texts }: LanguageTexts,
 ): readonly (OwnerText & { readonly at: number; readonly status: string })[] {
   const told = updates.map((update) => ({ ...update, status: texts.incidentStatus[update.status] }));
   return (postMortem === null ? told : [...told, { ...postMortem, status: texts.page.postMortem }]).reverse();

@@ -30,7 +30,7 @@ export interface IncidentPageSources
     'directory' | 'finder' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
   > {
   readonly registry: PublicReads;
-  readonly changes: Pick<LiveChanges, 'position'>;
+  readonly changes: LiveChanges;
   readonly beginHistory: BeginHistory;
 }
 

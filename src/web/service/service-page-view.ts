@@ -17,7 +17,7 @@ import { type AnnouncedChecks, uptimeWithout } from '../../view/announced-uptime
 import type { Unreached } from '../../view/cause-of-down.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
-import type { Language } from '../language/language.ts';
+import type { Language, LanguageTexts } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeAnswer, describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, countKnownDays, dayRows, monthRows } from './service-days.ts';
@@ -195,7 +195,7 @@ function uptimeName({ measuredFrom, now }: ServiceKnowledge, range: RangeName, {
 export function describeSource(
   { domain, check }: Pick<Service, 'domain' | 'check'>,
   source: LatestCheck['source'],
-  { texts: { checks } }: Pick<Language, 'texts'>,
+  { texts: { checks } }: LanguageTexts,
 ): string {
   const { kind, url, settings = {} } = check;
   const address = URL.parse(url ?? '');

@@ -48,7 +48,7 @@ const FAILING_LOOKED_AT = 100;
 
 export interface ServicePageSources extends SiteSources {
   readonly registry: PublicReads;
-  readonly changes: Pick<LiveChanges, 'position'>;
+  readonly changes: LiveChanges;
   readonly beginHistory: BeginHistory;
 }
 

@@ -1,6 +1,6 @@
 /** The headline of an owner's status page: what the owner reports, and what checks see. Pure. */
 import type { PageStatus, PageVerdict } from '../../domain/status/page-verdict.ts';
-import type { Language } from '../language/language.ts';
+import type { LanguageTexts } from '../language/language.ts';
 
 /**
  * Returns the headline, and the status whose colour it has. `isCurrent`: checks are made now, so that what they saw last still
@@ -9,7 +9,7 @@ import type { Language } from '../language/language.ts';
 export function describePage(
   verdict: PageVerdict,
   isCurrent: boolean,
-  { texts: { statusPage } }: Pick<Language, 'texts'>,
+  { texts: { statusPage } }: LanguageTexts,
 ): { readonly look: PageStatus; readonly text: string } {
   const { status, look, reported, inMaintenance, counts, watched } = verdict;
   const hasTrouble = status !== 'up' && status !== 'unknown';

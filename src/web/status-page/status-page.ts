@@ -38,7 +38,7 @@ export interface StatusPageViewSources
     Pick<SiteSources, 'samples' | 'siteUrl'>,
     Pick<ViewSources, 'readiness' | 'isForMembers'> {
   /** The position of a page in the changes for open pages. */
-  readonly changes: Pick<LiveChanges, 'position'>;
+  readonly changes: LiveChanges;
   readonly beginHistory: BeginHistory;
 }
 

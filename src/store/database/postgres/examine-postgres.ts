@@ -63,10 +63,7 @@ interface Look {
  * Queries the version and role of the server, whether confirmed commits are on its disk and on its standbys, and how
  * many connections are left.
  */
-export async function examinePostgres(
-  url: string,
-  clock: Pick<Clock, 'monotonic'>,
-): Promise<PostgresFinding[]> {
+export async function examinePostgres(url: string, clock: Clock): Promise<PostgresFinding[]> {
   const address = addressOf(url);
   const where = describePostgres(address);
   try {

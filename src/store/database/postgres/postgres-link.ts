@@ -33,7 +33,7 @@ const READ_TIMEOUT_MS = 60_000;
 export interface LinkOptions {
   readonly url: string;
   readonly address: PostgresAddress;
-  readonly clock: Pick<Clock, 'monotonic' | 'every' | 'after'>;
+  readonly clock: Clock;
   /**
    * Receives the notifications of other processes' commits, and null after an interruption in which notifications may
    * have been lost.
@@ -47,7 +47,7 @@ export interface LinkOptions {
 export class PostgresLink {
   readonly #url: string;
   readonly #address: PostgresAddress;
-  readonly #clock: Pick<Clock, 'monotonic' | 'every' | 'after'>;
+  readonly #clock: Clock;
   readonly #onNotice: (notice: string | null) => void;
   readonly #onLostCommits: (reason: Error) => void;
   readonly #history: ServerHistory;

@@ -34,6 +34,9 @@ export interface InfluxLink {
   query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
 }
 
+/** The queries of a link. */
+export type InfluxQueries = Pick<InfluxLink, 'query'>;
+
 const TIMEOUT_MS = 10_000;
 const GZIP_BYTES = 1_000;
 

@@ -10,7 +10,7 @@ import type { SampleQuery } from '../../ports/samples.ts';
 import { type CountedSamples, createBucketing } from '../bucketing.ts';
 import { packOutcome, type Series } from '../encoding.ts';
 import { hourOf, hoursStatement, readHours, summarizeHour } from './hour-summaries.ts';
-import { type InfluxLink, type InfluxTable, numberReader, regionReader } from './influx-link.ts';
+import { type InfluxQueries, type InfluxTable, numberReader, regionReader } from './influx-link.ts';
 import { InfluxError, MEASUREMENT } from './influx-settings.ts';
 
 /** The summaries of hours that a reader may write. */
@@ -57,7 +57,7 @@ interface Span extends Gap {
  * samples elsewhere. `hours` null: no summaries are written. Throws a RangeError for a window that cannot be answered.
  */
 export async function queryBuckets(
-  link: Pick<InfluxLink, 'query'>,
+  link: InfluxQueries,
   query: SampleQuery,
   hours: HourSummaryWriter | null = null,
 ): Promise<Bucket[]> {
@@ -95,7 +95,7 @@ const NO_HOURS: ReadonlySet<number> = new Set();
 
 /** The series of a query. Hours are summarized by region; other windows need not tell the regions apart. */
 async function findRegions(
-  link: Pick<InfluxLink, 'query'>,
+  link: InfluxQueries,
   { serviceId, region: filter }: SampleQuery,
   isByHours: boolean,
 ): Promise<readonly SeriesRegion[]> {
@@ -110,7 +110,7 @@ function tagOf(region: SeriesRegion): string | null {
 }
 
 /** The summaries of the whole hours of a window. */
-async function readSummaries(link: Pick<InfluxLink, 'query'>, query: SampleQuery) {
+async function readSummaries(link: InfluxQueries, query: SampleQuery) {
   const end = hourOf(query.to);
   const summaries: ReturnType<typeof readHours> = [];
   for (let from = hourOf(query.from + HOUR_MS - 1); from < end; from += HOURS_AT_ONCE * HOUR_MS) {
@@ -137,11 +137,7 @@ function gapsOf(region: SeriesRegion, from: number, to: number, hours: ReadonlyS
 }
 
 /** Divides long gaps into days of UTC and omits those without samples. */
-async function sizesOf(
-  link: Pick<InfluxLink, 'query'>,
-  serviceId: number,
-  gaps: readonly Gap[],
-): Promise<Span[]> {
+async function sizesOf(link: InfluxQueries, serviceId: number, gaps: readonly Gap[]): Promise<Span[]> {
   const sized: Span[] = [];
   const long: Gap[] = [];
   for (const gap of gaps) {
@@ -190,7 +186,7 @@ function requestsOf(spans: readonly Span[]): Span[][] {
 }
 
 async function readSpans(
-  link: Pick<InfluxLink, 'query'>,
+  link: InfluxQueries,
   serviceId: number,
   spans: readonly Span[],
 ): Promise<{ readonly span: Span; readonly series: Series }[]> {
@@ -223,11 +219,7 @@ function storeHours(
 }
 
 /** Newest samples, newest first. */
-export async function queryNewest(
-  link: Pick<InfluxLink, 'query'>,
-  serviceId: number,
-  limit: number,
-): Promise<Sample[]> {
+export async function queryNewest(link: InfluxQueries, serviceId: number, limit: number): Promise<Sample[]> {
   const [table] = await select(link, [
     `SELECT ${FIELDS}, region FROM ${MEASUREMENT} WHERE service_id = '${whole(serviceId)}' ORDER BY time DESC LIMIT ${whole(limit)}`,
   ]);
@@ -235,7 +227,7 @@ export async function queryNewest(
 }
 
 /** The regions of which a service has samples, by name. */
-export async function queryRegions(link: Pick<InfluxLink, 'query'>, serviceId: number): Promise<string[]> {
+export async function queryRegions(link: InfluxQueries, serviceId: number): Promise<string[]> {
   const [table = null] = await link.query([
     `SHOW TAG VALUES FROM ${MEASUREMENT} WITH KEY = "region" WHERE service_id = '${whole(serviceId)}'`,
   ]);
@@ -251,7 +243,7 @@ function readRegionName(value: unknown): string[] {
 }
 
 async function querySummed(
-  link: Pick<InfluxLink, 'query'>,
+  link: InfluxQueries,
   query: SampleQuery,
   empty: readonly Bucket[],
 ): Promise<Bucket[]> {
@@ -290,10 +282,7 @@ async function querySummed(
  * Queries points. VictoriaMetrics responds to every statement with a list of databases, which without a test of the columns
  * would pass for a history without checks.
  */
-async function select(
-  link: Pick<InfluxLink, 'query'>,
-  statements: readonly string[],
-): Promise<(InfluxTable | null)[]> {
+async function select(link: InfluxQueries, statements: readonly string[]): Promise<(InfluxTable | null)[]> {
   const tables = await link.query(statements);
   if (tables.some((table) => table !== null && !table.columns.includes('time'))) throw withoutInfluxql();
   return tables;

@@ -6,7 +6,13 @@ import { randomInt } from 'node:crypto';
 import { systemClock } from '../../../clock.ts';
 import { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../domain/durations.ts';
 import { messageOf } from '../../../error.ts';
-import { type InfluxLink, type InfluxTable, numberReader, openInfluxLink } from './influx-link.ts';
+import {
+  type InfluxLink,
+  type InfluxQueries,
+  type InfluxTable,
+  numberReader,
+  openInfluxLink,
+} from './influx-link.ts';
 import { adviceFor, InfluxError, type InfluxSettings } from './influx-settings.ts';
 import { keptText, type SetupStep, setUpBucket } from './set-up-bucket.ts';
 
@@ -151,7 +157,7 @@ async function write(
 }
 
 async function readBack(
-  link: Pick<InfluxLink, 'query'>,
+  link: InfluxQueries,
   settings: InfluxSettings,
   at: number,
   nonce: number,
