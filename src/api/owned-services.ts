@@ -51,7 +51,6 @@ import type { ServiceJson, ServiceMoment } from './services.ts';
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
 
-/** A service as a document. */
 const TypedServiceSchema: typeof ServiceDocumentSchema = withMember(
   ServiceDocumentSchema,
   'check',

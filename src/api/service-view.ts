@@ -21,7 +21,6 @@ const responseTime = (more = '') =>
     'Null before the first check, and when no response arrived.',
   );
 
-/** The current status of a service. */
 export const StatusWordSchema = named(
   'StatusWord',
   enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),

@@ -5,7 +5,6 @@ import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPasswordSignIn, type PasswordSignIn } from './password-sign-in.ts';
 import { createSignInSecret, type SignInSecret } from './sign-in-secret.ts';
 
-/** The parts. */
 export interface LocalSignIn {
   readonly secret: SignInSecret;
   readonly passkeys: Passkeys;

@@ -192,7 +192,6 @@ function subjectsIn({ service = [], page = [] }: SubjectOptions) {
   return { services: service, pages: page };
 }
 
-/** The members that have a value. */
 function given(members: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -12,7 +12,6 @@ export interface ListedNode {
   readonly seenAt: number;
 }
 
-/** The other live nodes. */
 export interface LiveNodes {
   /** Takes a list of all nodes, which Redis made at `redisAt`, epoch milliseconds. */
   take(list: readonly ListedNode[], redisAt: number): void;

@@ -37,7 +37,6 @@ export const list = <T extends TSchema>(
 /** Settings below one name, each with its default. */
 export const section = <T extends Record<string, TSchema>>(members: T, description: string) =>
   Type.Object(members, { additionalProperties: false, default: {}, description });
-/** One of some words. */
 export const choice = <const T extends string>(
   words: readonly T[],
   byDefault: T,

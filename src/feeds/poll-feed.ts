@@ -20,7 +20,6 @@ const ACCEPT =
 
 export type PollOutcome = Awaited<ReturnType<typeof pollFeed>>;
 
-/** The parts that a poll uses. */
 export interface PollParts {
   readonly outbound: Requests;
   readonly policy: AddressPolicy;

@@ -92,7 +92,6 @@ export function connectionLimitOf(limits: string): number {
     : Math.floor(Number(soft) * CLIENTS_PART);
 }
 
-/** The number of connections for this process. */
 export function readConnectionLimit(): number {
   try {
     return connectionLimitOf(readFileSync('/proc/self/limits', 'utf8'));

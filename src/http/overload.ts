@@ -75,7 +75,6 @@ export function overloaded(): HttpError {
   );
 }
 
-/** The overload of this process. */
 export type Overload = ReturnType<typeof createOverload>;
 
 /** Measures while there are requests. `onRefused` is called for each refused request. */

@@ -16,7 +16,6 @@ export interface LimitServer {
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** The parts that a limiter uses. */
 export interface SharedLimitParts {
   readonly server: LimitServer;
   /** Counts while the server is unavailable. */

@@ -34,7 +34,6 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** The turns of this process. */
 export type Turns = ReturnType<typeof createTurns>;
 
 /** What a test replaces. */

@@ -9,7 +9,6 @@ import type { Log } from '../log.ts';
 import { identityOf, isRunning } from '../store/lease/writer-lease.ts';
 import { VERSION } from '../version.ts';
 
-/** The current work of this process. */
 export interface NodeWork
   extends Pick<NodeReport, 'services' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'> {
   /** Number of checks completed since the start. */

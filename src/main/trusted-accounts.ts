@@ -5,7 +5,6 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { Account, AccountStore } from '../store/ports/accounts.ts';
 
-/** What it needs. */
 export interface TrustParts {
   readonly registry: Pick<AccountStore, 'trustNamed'>;
   readonly clock: Clock;

@@ -24,7 +24,6 @@ export interface WatchedParts {
   readonly log: Log;
 }
 
-/** The watches of one process. */
 export type CheckWatches = ReturnType<typeof watchChecks>;
 
 /** Starts the watches. */

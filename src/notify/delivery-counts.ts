@@ -13,7 +13,6 @@ export type DeliveryEnd = (typeof DELIVERY_ENDS)[number];
 /** Number of attempts since the start by their end. */
 export type DeliveryCounts = Readonly<Record<DeliveryEnd, number>>;
 
-/** Counts one kind of deliveries. */
 export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>;
 
 export type DeliveryNotes = Pick<DeliveryCounter, 'note'>;

@@ -15,7 +15,6 @@ export function createMessageId(): string {
   return messageId(randomBytes(16));
 }
 
-/** The signed parts of a message. */
 interface SignedMessage {
   readonly id: string;
   /** Epoch milliseconds of the attempt. */

@@ -67,7 +67,6 @@ export interface OutboundResponse {
 /** The client of a thread. */
 export type Outbound = ReturnType<typeof createOutbound>;
 
-/** What makes requests. */
 export type Requests = Pick<Outbound, 'request'>;
 
 /** Creates the client. `onForbidden` is called for each refused address. Throws if a name server is invalid. */

@@ -43,7 +43,6 @@ interface HeldResult {
   readonly span: CheckSpan;
 }
 
-/** The offline rule of a process. */
 export type Connectivity = ReturnType<typeof createConnectivity>;
 
 /** Creates the rule. The prober counts as online until a watch finds it offline. */

@@ -7,7 +7,6 @@ import type { RetentionStore } from '../store/ports/retention.ts';
 /** Reads the retention time: epoch milliseconds, never later than the wall clock. Rejects if the registry cannot be read. */
 export type RetentionNow = () => Promise<number>;
 
-/** What the retention time needs. */
 export interface RetentionTimeOptions {
   readonly registry: RetentionStore & Facts;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;

@@ -5,7 +5,6 @@ import type { Log } from '../log.ts';
 import type { RetentionStore } from '../store/ports/retention.ts';
 import type { RetentionNow } from './retention-time.ts';
 
-/** What retention needs. */
 export interface RetentionOptions {
   readonly registry: RetentionStore;
   /** Milliseconds. */

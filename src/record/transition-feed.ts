@@ -13,7 +13,6 @@ import type { TransitionReads } from '../store/ports/updates.ts';
 const PAGE = 1_000;
 const RETRY_MS = 1_000;
 
-/** Makes the feed of one process. */
 export function createTransitionFeed(registry: TransitionReads, clock: Clock, log: Log) {
   const listeners = createTransitionListeners(log);
   let isStopped = false;

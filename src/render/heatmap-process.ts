@@ -12,7 +12,6 @@ export const WEBGL_FAULTS = {
 
 const ENTRY = new URL('../../workers/heatmap.ts', import.meta.url);
 const MODULES = new URL('../../node_modules/', import.meta.url);
-/** Timeout of the process. */
 const TIMEOUT_MS = 15_000;
 /** After so many consecutive crashes or timeouts, no process is started any more. */
 const MAX_FAULTS = 3;

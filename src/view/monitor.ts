@@ -27,7 +27,6 @@ export interface Readiness {
    * waits to become the monitor and does not serve. `probing`: it only makes checks.
    */
   readonly role: 'monitor' | 'serving' | 'standby' | 'probing';
-  /** This process as a node. */
   readonly node: { readonly name: string; readonly region: string; readonly roles: readonly NodeRole[] };
   /** All live nodes that this one knows, itself included. */
   readonly nodes: readonly NodeState[];

@@ -18,7 +18,6 @@ export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
   readonly registry: PublicReads;
   /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;
-  /** Returns the current limits. */
   readonly limits: () => ApiLimits;
 }
 

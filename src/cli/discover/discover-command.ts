@@ -36,7 +36,6 @@ export interface DiscoverOptions extends CommonOptions, AccountChoice {
 }
 
 const MIN_EVERY_MS = 1_000;
-/** Options that each source takes. */
 const OPTIONS: Readonly<Record<DiscoverySource, readonly (keyof DiscoverOptions)[]>> = {
   docker: ['socket', 'host', 'all'],
   kubernetes: ['api', 'namespace'],

@@ -44,7 +44,6 @@ export function differences(service: Service, listed: ListedService): string[] {
   );
 }
 
-/** Whether a column says what is checked. */
 function isOfCheck(column: string): boolean {
   return ['kind', 'url', 'method', 'accept', 'settings'].includes(column);
 }

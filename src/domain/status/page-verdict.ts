@@ -8,7 +8,6 @@ export type PageStanding = ServiceStatus | 'maintenance' | 'paused';
 /** Statuses of a whole page, the worst first. */
 export const PAGE_STATUSES = ['down', 'slow', 'maintenance', 'up', 'unknown'] as const;
 
-/** Status of a whole page. */
 export type PageStatus = (typeof PAGE_STATUSES)[number];
 
 /** What the owner of a page says now, apart from what checks see. */

@@ -27,7 +27,6 @@ const RULES: ResponseRules = {
   needsBody: true,
 };
 
-/** The kind. */
 export const discordChannel = defineChannel({
   settings: Type.Object(
     {

@@ -16,7 +16,6 @@ const HOOK_EXAMPLE = 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=â€
 const MAX_CARD_BYTES = 24_000;
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'error', 'message') };
 
-/** The kind. */
 export const googleChatChannel = defineChannel({
   settings: Type.Object(
     {

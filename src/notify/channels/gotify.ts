@@ -21,7 +21,6 @@ const RULES: ResponseRules = {
   explain: (json) => textMember(json, 'errorDescription') || textMember(json, 'error'),
 };
 
-/** The kind. */
 export const gotifyChannel = defineChannel({
   settings: Type.Object(
     {

@@ -30,7 +30,6 @@ const MAX_POST_LENGTH = 4_000;
 const MATTERMOST: Markup = { text: escapeMattermost, time: (_, shown) => shown };
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'message') };
 
-/** The kind. */
 export const mattermostChannel = defineChannel({
   settings: Type.Object(
     {

@@ -60,7 +60,6 @@ export const TONE_COLOURS: Readonly<Record<Tone, number>> = {
   info: 0x1565c0,
 };
 
-/** Says a message in a language. */
 export function renderMessage(message: AlertMessage, language: MessageLanguage): MessageText {
   const text = renderNews(message, language);
   const { dropped = 0 } = message;

@@ -23,7 +23,6 @@ const RULES: ResponseRules = {
   retryAfterMs: (_, headers) => secondsToMs(headers['x-ratelimit-period-in-sec']),
 };
 
-/** The kind. */
 export const opsgenieChannel = defineChannel({
   settings: Type.Object(
     {

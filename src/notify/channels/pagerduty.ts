@@ -24,7 +24,6 @@ const RULES: ResponseRules = {
   },
 };
 
-/** The kind. */
 export const pagerdutyChannel = defineChannel({
   settings: Type.Object(
     {

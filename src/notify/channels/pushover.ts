@@ -25,7 +25,6 @@ const RULES: ResponseRules = {
   },
 };
 
-/** The kind. */
 export const pushoverChannel = defineChannel({
   settings: Type.Object(
     {

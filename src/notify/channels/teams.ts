@@ -19,7 +19,6 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'error', 'message') };
 
-/** The kind. */
 export const teamsChannel = defineChannel({
   settings: Type.Object(
     {

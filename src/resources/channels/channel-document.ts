@@ -62,7 +62,6 @@ export interface ChannelDocument {
 
 const readStructure = createDocumentReader<ChannelDocument>(ChannelDocumentSchema);
 
-/** What a document says of a channel. */
 export type WantedChannel = Pick<Channel, 'name' | 'kind' | 'language' | 'settings'>;
 
 /**

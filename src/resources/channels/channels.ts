@@ -112,7 +112,6 @@ export async function testChannel(
   return isAdded ? accept(thread) : refuse({ code: 'no_channel', id });
 }
 
-/** A new thread of a test. */
 export function createTestThread(): string {
   return `test-${crypto.randomUUID()}`;
 }

@@ -29,7 +29,6 @@ const MEMBERS = {
   pages: names('Slugs of status pages of the account.'),
 };
 
-/** A new incident. */
 export const IncidentInputSchema = Type.Object(
   {
     ...MEMBERS,
@@ -69,7 +68,6 @@ const readUpdateInput = createDocumentReader<Static<typeof UpdateInputSchema>>(U
 /** What can be corrected of an incident. */
 export type IncidentDocument = Static<typeof IncidentPatchSchema> & ReturnType<typeof nameSubjects>;
 
-/** What a document says of an incident. */
 export type WantedIncident = Omit<
   OwnerIncident,
   'id' | 'accountId' | 'revision' | 'createdAt' | 'updatedAt' | 'earlier'

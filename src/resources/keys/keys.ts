@@ -38,7 +38,6 @@ export const MAX_KEYS = 100;
 /** Maximum lifetime, a thousand years: later times could not be stored or printed as dates. */
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
-/** Makes the text of a new key. */
 export function makeKeyText(): string {
   return generateKeyText();
 }

@@ -33,7 +33,6 @@ interface Words {
   readonly description: string;
 }
 
-/** What the routes of a resource are made from. */
 export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey, Document, Context> {
   readonly changes: Changes<Entity, Key, Document, Context>;
   readonly context: Context;

@@ -64,7 +64,6 @@ const readStructure = createDocumentReader<MaintenanceDocument>(MaintenanceDocum
 /** The start that a maintenance has had; null in it: any start may be past. Null: it is new. */
 type Before = { readonly startsAt: number | null } | null;
 
-/** What a document says. */
 export type ReadMaintenance = Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now'>;
 
 /**

@@ -27,7 +27,6 @@ const MAX_BODY_BYTES = 131_072;
 /** Number of occurrences that an answer lists. */
 const MAX_NEXT = 5;
 
-/** A maintenance as its owner defines it. */
 const MaintenanceDefinitionSchema = named('MaintenanceDefinition', MaintenanceDocumentSchema);
 
 /** A maintenance as its account sees it. */

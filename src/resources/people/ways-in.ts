@@ -37,7 +37,6 @@ export interface SignedInPerson {
   readonly signedInAt: number;
 }
 
-/** The input of a new password. */
 export interface PasswordInput {
   /** The name to sign in with. */
   readonly name: string;
@@ -48,7 +47,6 @@ export interface PasswordInput {
   readonly seed: string;
 }
 
-/** The input of a new passkey. */
 export interface PasskeyInput {
   /** Whom it was begun for (`PasskeyOwner.subject`). */
   readonly subject: string;

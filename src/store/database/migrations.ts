@@ -37,7 +37,6 @@ async function statementsOf(folder: URL, name: string): Promise<readonly string[
   return step.statements;
 }
 
-/** Finds the steps of SQLite. */
 export function createSqliteSteps() {
   return createSteps(new Map(stepsIn(SQLITE).map((name) => [name, () => statementsOf(SQLITE, name)])));
 }

@@ -1,6 +1,5 @@
 /** Port of the registry: the writer lease. Its holder is the one process that evaluates and writes statuses. */
 
-/** The process that holds the lease. */
 export interface LeaseHolder {
   readonly pid: number;
   readonly host: string;
@@ -23,7 +22,6 @@ export interface LeaseState {
   readonly markedAt?: number;
 }
 
-/** A request to take the lease. */
 export interface LeaseRequest extends LeaseHolder {
   /** The lease is taken only if its fence still has this value. */
   readonly replacing: number;

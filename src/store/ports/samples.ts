@@ -95,8 +95,6 @@ export interface SampleStore {
   close(): Promise<void>;
 }
 
-/** What takes samples. */
 export type SampleAppends = Pick<SampleStore, 'append'>;
 
-/** The queries of samples. */
 export type SampleQueries = Pick<SampleStore, 'query'>;

@@ -127,7 +127,6 @@ export interface PageStore {
   ): Promise<void>;
 }
 
-/** The passwords of status pages. */
 export type PagePasswords = Pick<PageStore, 'findPagePassword'>;
 
 /** The status pages of an account. */

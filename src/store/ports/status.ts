@@ -45,7 +45,6 @@ export type StatusWrites = Pick<StatusStore, 'put' | 'remove'>;
 /** The current statuses by service, whole or only their heads. */
 export type StatusHeads = Pick<StatusStore, 'get' | 'headOf'>;
 
-/** The current statuses by service. */
 export type StatusReads = Pick<StatusStore, 'get'>;
 
 /** The status store of a monitor that judges while its services are being loaded. */

@@ -13,7 +13,6 @@ export const DEADLINES_KEY = '{heartbeats}:deadlines';
 /** After the prefix: the sorted set of API keys that were revoked lately, by time, epoch milliseconds. */
 export const REVOKED_KEY = '{monitor}:revoked';
 
-/** One key that mirrors values of this process. */
 interface MirroredKey {
   /** After the prefix. */
   readonly key: string;

@@ -79,7 +79,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   publicCategories: 'services',
 };
 
-/** What the form of a rule is made of. */
 export interface RuleFormParts {
   readonly document: RuleDocument;
   readonly accountId: number;

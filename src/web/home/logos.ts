@@ -5,7 +5,6 @@ import { entityTag } from '../../http/conditional.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 
-/** Finds logos. */
 export type Logos = ReturnType<typeof createLogos>;
 
 /** The pictures by the slug of their service, written by `npm run logos`. */

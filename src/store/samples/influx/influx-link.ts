@@ -34,7 +34,6 @@ export interface InfluxLink {
   query(statements: readonly string[]): Promise<(InfluxTable | null)[]>;
 }
 
-/** The queries of a link. */
 export type InfluxQueries = Pick<InfluxLink, 'query'>;
 
 const TIMEOUT_MS = 10_000;
