@@ -25,13 +25,11 @@ export interface SettingText {
 /** The texts of these pages. */
 export const englishAlerts = {
   channels: 'Channels',
-  channelsShort: 'Where alerts go: e-mail, chat, push, on-call services',
   channelsLead: 'Channels receive alerts; rules choose which.',
   noChannels: 'No alerts yet.',
   firstChannel:
     'Add a channel below, such as your e-mail address, and send it a test. A first rule for all your services is made with it.',
   rules: 'Rules',
-  rulesShort: 'Which changes send alerts, to which channels, and when',
   rulesLead: 'Rules choose which changes send alerts, and to which channels.',
   noRules: 'There is no rule yet, so no channel receives alerts.',
   kind: {
@@ -172,7 +170,6 @@ export const englishAlerts = {
   quietHours: (from: string, to: string, zone: string) => `quiet from ${from} to ${to} (${zone})`,
 
   openAlerts: 'Open alerts',
-  noOpenAlerts: 'No alert is open.',
   acknowledge: 'Acknowledge',
   acknowledgeOf: (services: string) => `Acknowledge: ${services}`,
   acknowledgedBy: (by: string, at: Moment): Phrase =>

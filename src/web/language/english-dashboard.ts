@@ -128,7 +128,6 @@ export const englishDashboard = {
   back: 'Back to the dashboard',
 
   pages: 'Status pages',
-  pagesLead: 'Pages with services of your choice, under your title',
 
   cancel: 'Cancel',
   confirm: {
@@ -242,7 +241,6 @@ export const englishDashboard = {
   delete: 'Delete',
 
   webhooks: 'Webhooks',
-  webhooksShort: 'URLs that are notified of status changes and incidents',
   /** The text before the name of the standard, and the text after it. */
   webhooksLead:
     'Each URL is notified when one of your services changes its status, and of incidents: by a POST request with JSON, signed as specified by',

@@ -79,7 +79,6 @@ export const englishPageEditor = {
   addChosen: 'Add the chosen services',
   noMatch: 'No further service matches.',
   intoGroup: 'Into the group',
-  addOf: (name: string) => `Add ${name}`,
   more: (count: number) => `and ${count} more: type more of the name.`,
 
   logo: {

@@ -19,7 +19,6 @@ export const englishSignIn = {
   withProvider: 'With an account elsewhere',
   /** What a script shows when the dialog of the browser was cancelled or failed. */
   passkeyFailed: 'That did not work, or was cancelled. Try again, or choose another way.',
-  passkeyElsewhere: (siteUrl: string) => `Passkeys work at ${siteUrl} only.`,
   noAccount:
     'There is no account yet. Upbeat prints a link for the first one when it starts. The operator of this site prints a new one with this command:',
   noWayIn:
@@ -68,7 +67,6 @@ export const englishSignIn = {
   again: 'Sign in again',
 
   accountTitle: 'Your sign-in',
-  accountShort: 'Passkeys, password, sessions',
   signedInAs: (name: string) => `You are signed in as ${name}.`,
   passkeys: 'Passkeys',
   noPasskeys: 'None yet.',

@@ -7,13 +7,11 @@ import { germanChannelProblem, germanSetting } from './german-channels.ts';
 /** The texts of these pages. */
 export const germanAlerts: Texts['alerts'] = {
   channels: 'Kanäle',
-  channelsShort: 'Wohin Alarme gehen: E-Mail, Chat, Push, Rufbereitschaft',
   channelsLead: 'Kanäle empfangen Alarme; Regeln wählen, welche.',
   noChannels: 'Noch keine Alarme.',
   firstChannel:
     'Fügen Sie unten einen Kanal hinzu, etwa Ihre E-Mail-Adresse, und senden Sie ihm einen Test. Eine erste Regel für alle Ihre Dienste entsteht mit ihm.',
   rules: 'Regeln',
-  rulesShort: 'Welche Änderungen Alarme senden, an welche Kanäle und wann',
   rulesLead: 'Regeln wählen, welche Änderungen Alarme senden und an welche Kanäle.',
   noRules: 'Es gibt noch keine Regel, darum empfängt kein Kanal Alarme.',
   kind: {
@@ -155,7 +153,6 @@ export const germanAlerts: Texts['alerts'] = {
   quietHours: (from, to, zone) => `Ruhe von ${from} bis ${to} (${zone})`,
 
   openAlerts: 'Offene Meldungen',
-  noOpenAlerts: 'Keine Meldung ist offen.',
   acknowledge: 'Übernehmen',
   acknowledgeOf: (services) => `Übernehmen: ${services}`,
   acknowledgedBy: (by, at) =>

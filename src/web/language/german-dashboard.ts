@@ -153,7 +153,6 @@ export const germanDashboard: Texts['dashboard'] = {
   back: 'Zurück zur Verwaltung',
 
   pages: 'Statusseiten',
-  pagesLead: 'Seiten mit Diensten Ihrer Wahl, unter Ihrem Titel',
 
   cancel: 'Abbrechen',
   confirm: {
@@ -268,7 +267,6 @@ export const germanDashboard: Texts['dashboard'] = {
   delete: 'Löschen',
 
   webhooks: 'Webhooks',
-  webhooksShort: 'URLs, denen Änderungen und Vorfälle gemeldet werden',
   webhooksLead:
     'Jede URL wird benachrichtigt, wenn sich der Zustand eines Ihrer Dienste ändert, und über Vorfälle: durch einen POST mit JSON, signiert nach',
   webhooksAgain: 'Fehlgeschlagene Zustellungen werden einen Tag lang wiederholt.',

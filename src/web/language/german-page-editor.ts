@@ -81,7 +81,6 @@ export const germanPageEditor: Texts['pageEditor'] = {
   addChosen: 'Die gewählten Dienste hinzufügen',
   noMatch: 'Kein weiterer Dienst passt.',
   intoGroup: 'In die Gruppe',
-  addOf: (name) => `${name} hinzufügen`,
   more: (count) => `und ${count === 1 ? 'ein weiterer' : `${count} weitere`}: Geben Sie mehr vom Namen ein.`,
 
   logo: {

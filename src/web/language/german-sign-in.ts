@@ -21,7 +21,6 @@ export const germanSignIn: Texts['signIn'] = {
   withProvider: 'Mit einem Konto anderswo',
   passkeyFailed:
     'Das ging nicht oder wurde abgebrochen. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
-  passkeyElsewhere: (siteUrl) => `Passkeys gehen nur unter ${siteUrl}.`,
   noAccount:
     'Es gibt noch kein Konto. Upbeat gibt beim Start einen Link für das erste aus. Der Betreiber dieser Website erhält mit diesem Befehl einen neuen:',
   noWayIn:
@@ -70,7 +69,6 @@ export const germanSignIn: Texts['signIn'] = {
   again: 'Noch einmal anmelden',
 
   accountTitle: 'Ihre Anmeldung',
-  accountShort: 'Passkeys, Passwort, Sitzungen',
   signedInAs: (name) => `Sie sind als ${name} angemeldet.`,
   passkeys: 'Passkeys',
   noPasskeys: 'Noch keine.',
