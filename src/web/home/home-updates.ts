@@ -24,7 +24,7 @@ export interface HomeUpdateSources {
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
-  readonly logos: Pick<Logos, 'pathOf'>;
+  readonly logos: Logos;
   readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
 }
 
