@@ -123,7 +123,7 @@ t.test('a private service needs a name on the page, which is all that visitors s
     const revision = String((await registry.findPage('cellar'))?.revision);
     return await post(`${PAGES}/cellar/${action}`, ada, { revision, ...fields });
   };
-  t.match((await call(`${PAGES}/cellar`, ada)).text, /<input name="name:mine" maxlength="80"/);
+  t.match((await call(`${PAGES}/cellar`, ada)).text, /<input name="name:mine" value="" maxlength="80"/);
   for (const name of ['', ' \u200b\u2060 '])
     t.match(await act('add', { service: 'mine', 'name:mine': name }), {
       status: 400,
@@ -133,7 +133,14 @@ t.test('a private service needs a name on the page, which is all that visitors s
     status: 400,
     text: /The name of a service has at most 80 characters/,
   });
-  t.match(await act('add', { service: 'mine', 'name:mine': 'a\u202eb' }), { status: 400, text: /U\+202E/ });
+  t.match(
+    await act('add', { 'service:mine': 'on', 'name:mine': 'a\u202eb' }),
+    {
+      status: 400,
+      text: /U\+202E[\s\S]*name="service:mine" value="on" checked>[\s\S]*name="name:mine" value="a\u202eb"/,
+    },
+    'what was chosen and entered stays',
+  );
   t.match(await act('add', { service: 'mine', 'name:mine': ' <i>Photos </i>' }), { status: 303 });
   t.match(await act('add', { service: 'library', 'name:library': '' }), { status: 303 });
   await act('arrange', { step: 'down 3' });
@@ -143,7 +150,7 @@ t.test('a private service needs a name on the page, which is all that visitors s
   t.match(text, /Private: visitors see this name/);
   t.match(await act('entry', { service: '3', name: '' }), {
     status: 400,
-    text: /id="problem-entry_3" role="alert">mine is private/,
+    text: /Private: visitors see this name[\s\S]*id="problem-entry_3" role="alert">mine is private/,
   });
   t.match(await act('entry', { service: '3', name: 'NAS' }), { location: `${PAGES}/cellar#s-3` });
   t.same(await groups(), [{ name: '', services: [2, 3], names: { 3: 'NAS' } }]);
