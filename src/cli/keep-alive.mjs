@@ -51,7 +51,7 @@ const PREPARE_TIMEOUT_MS = 60_000;
 
 /**
  * Decides: a clean end, wrong usage and a failed start end the parent too; everything else is started again. A program
- * that was at work is not given up because it cannot start at once: what ended it, such as a full disk, may last.
+ * that was running is not given up because it cannot start at once: what ended it, such as a full disk, may last.
  * `failures` counts the faults in a row before this one.
  * @param {ChildEnd} end
  * @param {boolean} wasReady
