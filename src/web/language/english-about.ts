@@ -35,7 +35,7 @@ export const englishHonesty = {
   reported: (length: string, first: boolean) =>
     first ? `reported ${length} before our first failed check` : `reported after ${length}`,
   unread: (length: string, isNow: boolean) =>
-    `${isNow ? 'Its status page cannot be read at the moment.' : 'Its status page could not be read at times.'} Outages from ${length} are left out.`,
+    `${isNow ? 'Its status page cannot be read at the moment' : 'Its status page could not be read at times'} (${length} in all). Outages from that time are left out.`,
   statusPage: 'Status page of the vendor',
   next: 'More vendors',
   previous: 'Previous vendors',

@@ -51,7 +51,7 @@ export const englishPageEditor = {
   emptyGroup: 'This group is empty. Empty groups are not shown.',
   service: (id: number) => `Service ${id}`,
   gone: 'A service that currently does not exist. It is not shown.',
-  privateShown: 'Private: visitors see this name, the state and the uptime, and nothing else.',
+  privateShown: 'Private: visitors see this name, the status and the uptime, and nothing else.',
   privateHidden: 'Private, and not shown until it has a name for this page.',
   entryMore: 'Name on this page',
   entryName: (name: string) => `Name of ${name} on this page`,

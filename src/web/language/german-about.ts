@@ -27,7 +27,7 @@ export const germanHonesty: typeof englishHonesty = {
   reported: (length, first) =>
     first ? `${length} vor unserer ersten fehlgeschlagenen Prüfung gemeldet` : `nach ${length} gemeldet`,
   unread: (length, isNow) =>
-    `${isNow ? 'Die Statusseite ist gerade nicht lesbar.' : 'Die Statusseite war zeitweise nicht lesbar.'} Ausfälle aus ${length} fehlen.`,
+    `${isNow ? 'Die Statusseite ist gerade nicht lesbar' : 'Die Statusseite war zeitweise nicht lesbar'} (insgesamt ${length}). Ausfälle aus dieser Zeit zählen nicht.`,
   statusPage: 'Statusseite des Anbieters',
   next: 'Weitere Anbieter',
   previous: 'Vorige Anbieter',

@@ -53,7 +53,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
   service: (id) => `Dienst ${id}`,
   gone: 'Ein Dienst, den es zurzeit nicht gibt. Er wird nicht gezeigt.',
   privateShown: 'Privat: Besucher sehen diesen Namen, den Status und die Erreichbarkeit, sonst nichts.',
-  privateHidden: 'Privat, und nicht zu sehen, bis er einen Namen für diese Seite hat.',
+  privateHidden: 'Privat: wird erst gezeigt, wenn er einen Namen für diese Seite hat.',
   entryMore: 'Name auf dieser Seite',
   entryName: (name) => `Name von ${name} auf dieser Seite`,
   entryPlaceholder: 'Privat: Name auf dieser Seite',
