@@ -6,7 +6,7 @@ import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/incident/owner-inci
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 import { PAGE_STATUSES } from '../domain/status/page-verdict.ts';
-import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
+import { type OwnedPage, PAGE_BOUNDS, type PictureUse } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { revisionTag } from '../http/conditional.ts';
 import { CURSOR_PARAMETER, withLinks } from '../http/cursor.ts';
@@ -26,6 +26,7 @@ import {
 import { Type } from '../json-schema.ts';
 import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { definePage } from '../resources/pages/pages.ts';
+import type { IncidentKey } from '../store/ports/incidents.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
@@ -175,6 +176,20 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     return mark === undefined ? null : pageUrl(siteUrl, page, picturePart(use, mark));
   };
 
+  /** The place of an incident in the registry, which knows it by another id than the page tells. */
+  const placeOf = async (view: PageView, told: IncidentKey): Promise<IncidentKey> => {
+    const { startedAt, id } = told;
+    const serviceIds = view.services.flatMap((one) => (one.service === null ? one.id : []));
+    const after = { startedAt, id: '' };
+    const found = await pages.incidentsOfServices({
+      serviceIds,
+      after,
+      offset: 0,
+      limit: PAGE_BOUNDS.services,
+    });
+    return found.findLast((one) => one.startedAt === startedAt && toldId(view, one) === id) ?? told;
+  };
+
   const asJson = (path: string) => async (request: HttpRequest) => {
     const { incidents: filter, limit, ...given } = readParameters(request.query, QUERY);
     const cursor = readIncidentCursor(given);
@@ -185,7 +200,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     const found = await pages.incidentsOfServices({
       serviceIds: view.services.map(({ id }) => id),
       ...readFilter(filter),
-      ...(cursor === null ? { offset } : { offset: 0, after: cursor.after }),
+      ...(cursor === null ? { offset } : { offset: 0, after: await placeOf(view, cursor.after) }),
       limit: limit + 1,
     });
     const { items, beside } = cutIncidents(found, { limit, offset, total: null }, (one) => toldId(view, one));

@@ -243,13 +243,18 @@ export function tellIncident(
   return { incident: withoutTexts(incident, id, listed.name, pageUrl(siteUrl, page)), listed };
 }
 
-/** The id of an incident on a page: the ids of a private service's contain its number. */
+/**
+ * The id of an incident on a page. That of a private service is made of what the page tells of it alone: from a number of the service,
+ * which has few digits, everyone could find it.
+ */
 export function toldId(
   { page, services }: Pick<PageView, 'page' | 'services'>,
-  { id, serviceId }: Pick<Incident, 'id' | 'serviceId'>,
+  { id, serviceId, startedAt }: Pick<Incident, 'id' | 'serviceId' | 'startedAt'>,
 ): string {
-  if (services.some((listed) => listed.id === serviceId && listed.service !== null)) return id;
-  return createHash('sha256').update(`${page.id} ${id}`).digest('base64url').slice(0, TOLD_ID_CHARACTERS);
+  const listed = services.find((one) => one.id === serviceId);
+  if (listed === undefined || listed.service !== null) return id;
+  const told = JSON.stringify([page.id, listed.name, startedAt]);
+  return createHash('sha256').update(told).digest('base64url').slice(0, TOLD_ID_CHARACTERS);
 }
 
 /** Maintenances with an occurrence ahead, by its start. */

@@ -2,6 +2,7 @@
  * Who sees what: every route of the URL table, for services of each visibility, asked by each kind of reader. A route that the
  * table does not know fails.
  */
+import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Service } from '../../src/domain/service.ts';
@@ -486,6 +487,23 @@ t.test(
         service: { name: ALIAS },
       },
     );
+    const told = incidents.find(({ service: { name } }: { service: { name: string } }) => name === ALIAS);
+    const guess = createHash('sha256').update('1 own-3').digest('base64url').slice(0, 16);
+    t.not(told.id, guess, 'the number of the service cannot be tried');
+    await world.putIncidents(incident('own-9', 1, { title: 'openly is down again' }));
+    for (const name of ['Attic', 'Barn', 'Cellar', 'Den', 'Entry', 'Flat']) {
+      const groups = [{ name: '', services: [1, 2, 3], names: { 3: name } }];
+      await world.putPage(name.toLowerCase(), { groups });
+      const paged: string[] = [];
+      let next: string | undefined = `/api/v1/pages/${name.toLowerCase()}?limit=1`;
+      for (; next !== undefined && paged.length < 9; ) {
+        const { text, headers } = await ask(next, {});
+        paged.push(...JSON.parse(text).incidents.map((one: { title: string }) => one.title));
+        next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      }
+      const titles = ['openly is down', 'unsung is down', `${name} is down`, 'openly is down again'];
+      t.same(paged, titles, 'pages by cursor have each incident once');
+    }
     const stream = await ask('/live?page=acme', {});
     t.match(stream.text, 'data: ');
     t.notMatch(stream.text, WORDS.private);

@@ -1,5 +1,6 @@
 /** Contract of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
 
+import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
@@ -569,6 +570,8 @@ export async function subscriptionContract(
     ]);
     t.equal(letters.length, 1);
     t.notMatch(JSON.stringify(letters), 'nas');
+    const guess = createHash('sha256').update(`page:1 ${id}`).digest('hex').slice(0, 16);
+    t.notMatch(JSON.stringify(letters), guess, 'the number of the service cannot be tried');
   });
 
   t.test('the same words of an owner about services and pages are one letter for each address', async (t) => {

@@ -51,7 +51,8 @@ export async function findAlias(
   );
   const name = page === undefined || row === undefined ? null : ownNameOn(page, toService(row));
   if (page === undefined || name === null) return null;
-  const mark = createHash('sha256').update(`${topic} ${serviceId}`).digest('hex').slice(0, MARK_CHARACTERS);
+  // Of what the letter says alone: everyone could find the number of the service.
+  const mark = createHash('sha256').update(`${topic} ${name}`).digest('hex').slice(0, MARK_CHARACTERS);
   return { id: serviceId, slug: page.slug, name, domain: '', isPage: true, mark };
 }
 
