@@ -1,6 +1,7 @@
 /** Ends open streams when their readers may no longer see what they see: nothing else asks again while a stream is open. */
 import type { ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
+import { HttpError } from '../http/problem.ts';
 
 /** Watches the readers of streams. */
 export type ReaderWatch = ReturnType<typeof createReaderWatch>;
@@ -27,9 +28,8 @@ export function createReaderWatch(clock: Pick<Clock, 'every'>) {
     isLooking = true;
     const known = new Map<string, string | null>();
     for (const [response, { key, read, first }] of watched) {
-      // What cannot be read has not changed, as far as is known.
-      const present = known.get(key) ?? (await read().catch(() => null));
-      known.set(key, present);
+      if (!known.has(key)) known.set(key, await read().catch(unread));
+      const present = known.get(key) ?? null;
       // The client connects again, and gets what it may see now.
       if (present !== null && present !== first) response.end();
     }
@@ -47,4 +47,9 @@ export function createReaderWatch(clock: Pick<Clock, 'every'>) {
       stop = null;
     });
   };
+}
+
+/** What cannot be read has not changed, as far as is known. After too many wrong passwords a reader sees nothing. */
+function unread(error: unknown): string | null {
+  return error instanceof HttpError && error.code === 'rate_limited' ? '' : null;
 }
