@@ -3,10 +3,11 @@
  * as they are, 1,100 files cost a start a quarter of its CPU time and the program 20 MB for as long as it runs. Packages
  * stay where they are: to join them as well saved nothing more.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { syncFile, syncFolder } from '../src/store/sqlite/sync-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const THREADS = readdirSync(import.meta.dirname)
@@ -55,7 +56,9 @@ await build({
   logLevel: 'warning',
   plugins: [keepPlaces(folder)],
 });
-mkdirSync(dirname(folder), { recursive: true });
+// The name must not be on the disk before the contents are: after a power failure a bundle that is there counts as whole.
+for (const file of readdirSync(unfinished, { recursive: true, withFileTypes: true }))
+  (file.isFile() ? syncFile : syncFolder)(join(file.parentPath, file.name));
 try {
   renameSync(unfinished, folder);
 } catch {

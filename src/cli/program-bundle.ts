@@ -1,6 +1,6 @@
 /** Where the sources of the program are joined into a few files, and whether they are yet; see `workers/bundle.ts`. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -17,25 +17,30 @@ interface BundlePlan {
   readonly prepare: readonly string[] | null;
 }
 
-/** Finds the bundle, or how to make it. A change of a source or of the installed packages makes another one necessary. */
-export function planBundle(folder = FOLDER): BundlePlan {
-  const hash = createHash('sha256');
-  for (const file of listSources()) {
-    const found = statSync(join(ROOT, file), { throwIfNoEntry: false });
+/**
+ * Finds the bundle, or how to make it. A change of a source or of the installed packages makes another one necessary, and so do a move, since
+ * a bundle contains the places of its sources, and another version, whose files may have the sizes and the fixed times of those before.
+ */
+export function planBundle(folder = FOLDER, root = ROOT): BundlePlan {
+  const hash = createHash('sha256')
+    .update(JSON.stringify(root))
+    .update(readFileSync(join(root, 'package.json')));
+  for (const file of listSources(root)) {
+    const found = statSync(join(root, file), { throwIfNoEntry: false });
     // Layers of container images store times in whole seconds.
     hash.update(JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]));
   }
   const bundle = join(folder, hash.digest('hex').slice(0, 32));
   return {
     entry: join(bundle, 'src/cli/program.mjs'),
-    prepare: existsSync(bundle) || !canWrite(folder) ? null : [join(ROOT, 'workers/bundle.ts'), bundle],
+    prepare: existsSync(bundle) || !canWrite(folder) ? null : [join(root, 'workers/bundle.ts'), bundle],
   };
 }
 
 /** All files that are joined, and the list of packages, relative to the root. */
-function listSources(): string[] {
+function listSources(root: string): string[] {
   const files = ['src', 'workers'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   );
   return [...files.filter((file) => /\.m?ts$|\.mjs$/.test(file)).sort(), PACKAGE_LIST];
 }

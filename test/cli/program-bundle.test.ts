@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { planBundle } from '../../src/cli/program-bundle.ts';
@@ -36,5 +36,23 @@ t.test('it joins the sources once, with every thread and every place that a sour
     t.ok(all.includes(`/workers/${name}.mjs`), `the thread ${name} is started from the bundle`);
   t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
   t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
+  t.end();
+});
+
+t.test('a moved program and another version have bundles of their own', (t) => {
+  const root = (name: string, version: string) => {
+    const folder = join(t.testdirName, name);
+    for (const part of ['src', 'workers']) mkdirSync(join(folder, part), { recursive: true });
+    writeFileSync(join(folder, 'src/a.ts'), 'a');
+    utimesSync(join(folder, 'src/a.ts'), 1, 1);
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }));
+    return folder;
+  };
+  t.testdir();
+  const bundles = join(t.testdirName, 'bundles');
+  const first = planBundle(bundles, root('app', '1.0.0')).entry;
+  t.equal(planBundle(bundles, root('app', '1.0.0')).entry, first);
+  t.not(planBundle(bundles, root('app', '1.0.1')).entry, first, 'another version');
+  t.not(planBundle(bundles, root('moved', '1.0.0')).entry, first, 'another place');
   t.end();
 });
