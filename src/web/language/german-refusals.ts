@@ -24,6 +24,7 @@ import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from '../../language/german-failures.ts';
 import { OF_DOMAINS } from './german-domain-refusals.ts';
+import { germanForm } from './german-forms.ts';
 
 const DOMAIN_PROBLEMS: TextTable<HostNameProblemParams> = {
   empty: 'Die Domain fehlt.',
@@ -83,7 +84,7 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   choice: ({ choices }) => `muss eines von diesen sein: ${choices.join(', ')}`,
   type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
-  format: ({ example }) => `hat nicht die erwartete Form: ${example}`,
+  format: ({ example }) => `braucht ${germanForm(example)}`,
   assertion: ({ line, ...fault }) => `hat einen Fehler in Zeile ${line}: ${germanFault(fault)}`,
   not_with: ({ other }) => `lässt sich nicht mit ${other} verbinden`,
   together: ({ other }) => `muss zusammen mit ${other} eingegeben werden`,

@@ -10,6 +10,8 @@ import {
 import type { Incident, IncidentNote, StatusReason } from '../../../src/domain/incident/incident.ts';
 import { endVanished } from '../../../src/domain/incident/vendor-incident.ts';
 import { stepOwnIncident } from '../../../src/domain/own-incident.ts';
+import { PATTERN_EXAMPLES } from '../../../src/kinds/check-members.ts';
+import { SETTING_FORMATS } from '../../../src/kinds/setting-formats.ts';
 import { createFormats } from '../../../src/language/formats.ts';
 import { germanFailure } from '../../../src/language/german-failures.ts';
 import {
@@ -23,6 +25,8 @@ import {
   timeToSecond,
 } from '../../../src/language/phrase.ts';
 import { LANGUAGE_CODES } from '../../../src/language/shared-texts.ts';
+import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import { germanForm } from '../../../src/web/language/german-forms.ts';
 import { chooseLanguage, LANGUAGES, languageHeaders } from '../../../src/web/language/language.ts';
 import { inLanguage } from '../../../src/web/parts/incidents.ts';
 import { FAILURE_CAUSES } from '../../domain/failure-causes.ts';
@@ -351,6 +355,21 @@ t.test('it says every refusal and every notice in each language', async (t) => {
       'Die Domain ist nicht bestätigt: ein TXT-Eintrag fehlt bei _upbeat.a.example, und bei https://a.example/w: die Verbindung wurde abgewiesen.',
     ),
   );
+});
+
+t.test('it says in German which form a value needs', async (t) => {
+  const ofChannels = Object.values(CHANNEL_KINDS_TABLE).flatMap(({ settings, refuse }) => {
+    const wrong = Object.fromEntries(Object.keys(settings.properties).map((name) => [name, '\n']));
+    return (refuse?.(wrong) ?? []).flatMap(({ problem }) =>
+      problem.code === 'format' ? [problem.example] : [],
+    );
+  });
+  t.ok(ofChannels.length > 20);
+  const ofChecks = Object.values(SETTING_FORMATS).map(({ example }) => example);
+  for (const form of [...ofChannels, ...ofChecks, ...PATTERN_EXAMPLES.values()])
+    t.notMatch(germanForm(form), /\b(?:a|an|and|or|of|without|such as)\b/, form);
+  t.equal(germanForm('a token such as tk_…'), 'einen Wert wie tk_…');
+  t.equal(germanForm('a token without spaces'), 'ein Token ohne Leerzeichen');
 });
 
 t.test('it has a sentence for a code that this version does not know', async (t) => {
