@@ -19,6 +19,7 @@ import {
   type PastOutage,
   type Reach,
   SETTLE_MS,
+  waitEndOf,
 } from '../domain/status/reach.ts';
 import type { OwnOutage } from './observation.ts';
 import type { TrackedService } from './tracked-services.ts';
@@ -56,19 +57,26 @@ interface Down {
   readonly wasBehind: boolean;
 }
 
+/** The newest outage of a service, epoch milliseconds; `to` null: it lasts. */
+interface Outage {
+  readonly from: number;
+  readonly to: number | null;
+  /** The clock minus the monotonic one when it was noted, milliseconds. */
+  readonly offsetMs: number;
+}
+
 /** The services that are down and depend on others. */
 export class Reaches {
   readonly #options: ReachOptions;
   readonly #down = new Map<number, Down>();
   /** Failures of which it is not known whether they count. */
   readonly #recent = new BoundedMap<number, Sample[]>(MAX_DOUBTED);
-  /** The newest outage of each service; `to` null: it lasts. */
-  readonly #outages = new BoundedMap<number, { readonly from: number; readonly to: number | null }>(
-    MAX_OUTAGES,
-  );
+  readonly #outages = new BoundedMap<number, Outage>(MAX_OUTAGES);
   /** When each service was asked last, by the monotonic clock. */
   readonly #asked = new BoundedMap<number, number>(MAX_OUTAGES);
   #cancel = (): void => {};
+  /** A look follows in this turn. */
+  #looksSoon = false;
   #isStopped = false;
 
   constructor(options: ReachOptions) {
@@ -91,7 +99,7 @@ export class Reaches {
   /** Follows a service that is loaded while it is down. */
   restore({ service, current, openIncident }: TrackedService): void {
     if (current.status !== 'down') return;
-    this.#outages.set(service.id, { from: current.since ?? current.observedAt, to: null });
+    this.#noteOutage(service.id, current.since ?? current.observedAt, null);
     if (service.dependsOn === undefined) return;
     const isOpen = openIncident !== null && openIncident.status !== 'monitoring';
     const reach: Reach = {
@@ -109,15 +117,14 @@ export class Reaches {
   /** Notes a transition, which the service has made by now. */
   readonly note = ({ serviceId, from, to, at, reason }: Transition): void => {
     if (from === to) return;
-    if (to === 'down') this.#outages.set(serviceId, { from: at, to: null });
-    else if (from === 'down')
-      this.#outages.set(serviceId, { from: this.#outages.get(serviceId)?.from ?? at, to: at });
+    if (to === 'down') this.#noteOutage(serviceId, at, null);
+    else if (from === 'down') this.#noteOutage(serviceId, this.#outageOf(serviceId)?.from ?? at, at);
     const tracked = this.#options.serviceOf(serviceId);
     if (tracked?.service.dependsOn !== undefined) {
       if (to === 'down') this.#begin(tracked, at, reason);
       else this.#end(tracked);
     }
-    if (this.#down.size > 0) this.#look();
+    if (this.#down.size > 0) this.#lookSoon();
   };
 
   /** Whether a service that has recovered was down by itself since `since`, epoch milliseconds, as far as that is known. */
@@ -128,8 +135,8 @@ export class Reaches {
 
   /** The newest outage of a service, if it is over; null: it lasts, or none is remembered. */
   readonly lastOutageOf = (serviceId: number): PastOutage | null => {
-    const outage = this.#outages.get(serviceId);
-    return outage === undefined || outage.to === null ? null : { from: outage.from, to: outage.to };
+    const { from = 0, to = null } = this.#outageOf(serviceId) ?? {};
+    return to === null ? null : { from, to };
   };
 
   stop(): void {
@@ -159,12 +166,25 @@ export class Reaches {
     const recent = this.#recent.get(id) ?? [];
     this.#down.delete(id);
     this.#recent.delete(id);
-    for (const sample of recent)
+    this.#leaveOut(service, recent);
+  }
+
+  /** Leaves out those failures that fall in an outage of what the service depends on. */
+  #leaveOut(service: Service, failures: readonly Sample[]): void {
+    for (const sample of failures)
       if (this.#wasUnreached(service, sample.at)) this.#options.addSample({ ...sample, suspect: true });
+  }
+
+  /** Looks once after all transitions of this turn: thousands may be behind one router. */
+  #lookSoon(): void {
+    if (this.#looksSoon) return;
+    this.#looksSoon = true;
+    this.#options.clock.after(0, () => this.#look());
   }
 
   /** Brings all services that are down up to this moment. */
   #look(): void {
+    this.#looksSoon = false;
     if (this.#isStopped) return;
     const now = this.#options.clock.now();
     for (const [id, down] of this.#down) {
@@ -176,10 +196,13 @@ export class Reaches {
       }
       const ancestors = this.#ancestorsOf(tracked.service);
       const checkedAt = tracked.current.latest?.checkedAt ?? null;
+      const before = notAfter(down.reach, now);
+      // What a service depends on may be known later than the service.
+      const isLoading = before.phase === 'asking' && before.ancestors.length === 0 && waitEndOf(before) > now;
       const { reach, asks } =
-        ancestors.length === 0
-          ? { reach: { ...down.reach, phase: 'open' as const }, asks: [] }
-          : nextReach({ id, checkedAt }, ancestors, down.reach, now);
+        ancestors.length > 0
+          ? nextReach({ id, checkedAt }, ancestors, before, now)
+          : { reach: isLoading ? before : { ...before, phase: 'open' as const }, asks: [] };
       if (reach.phase !== down.reach.phase || reach.since !== down.reach.since)
         this.#take(tracked, { ...down, reach, wasBehind: down.wasBehind || reach.phase === 'behind' }, down);
       this.#ask(asks);
@@ -198,7 +221,7 @@ export class Reaches {
     const recent = this.#recent.get(id) ?? [];
     this.#recent.delete(id);
     if (phase !== 'open') {
-      for (const sample of recent) this.#options.addSample({ ...sample, suspect: true });
+      this.#leaveOut(tracked.service, recent);
       return;
     }
     // What could not be reached and still fails when that is over is down by itself from that check on.
@@ -231,12 +254,30 @@ export class Reaches {
     if (recent.length > MAX_RECENT) recent.shift();
   }
 
+  #noteOutage(serviceId: number, from: number, to: number | null): void {
+    const { clock } = this.#options;
+    this.#outages.set(serviceId, { from, to, offsetMs: clock.now() - clock.monotonic() });
+  }
+
+  /** The newest outage of a service by the clock as it is, which may have been set back since; null: none is remembered. */
+  #outageOf(serviceId: number): Omit<Outage, 'offsetMs'> | null {
+    const { serviceOf, clock } = this.#options;
+    const outage = this.#outages.get(serviceId);
+    const current = serviceOf(serviceId)?.current;
+    // Of transitions that are committed together, each is noted in its turn.
+    if (current?.status === 'down' && outage?.to !== null)
+      return { from: current.since ?? current.observedAt, to: null };
+    if (outage === undefined) return null;
+    const byMs = Math.min(0, clock.now() - clock.monotonic() - outage.offsetMs);
+    return { from: outage.from + byMs, to: outage.to === null ? null : outage.to + byMs };
+  }
+
   /** Whether something that the service depends on was down at `at`, epoch milliseconds, or so close to it that this is the cause. */
   #wasUnreached(service: Service, at: number): boolean {
     return this.#ancestorIds(service).some((id) => {
       const one = this.#options.serviceOf(id);
-      const outage = this.#outages.get(id);
-      if (one === undefined || one.service.paused || outage === undefined) return false;
+      const outage = this.#outageOf(id);
+      if (one === undefined || one.service.paused || outage === null) return false;
       const { intervalMs } = timingOf(one.service.check, this.#options.usual);
       // What is checked no more is known to be down until two intervals after its last check.
       const knownTo = (one.current.latest?.checkedAt ?? outage.from) + 2 * intervalMs - SETTLE_MS;
@@ -247,16 +288,17 @@ export class Reaches {
   }
 
   #ancestorsOf(service: Service): readonly Ancestor[] {
-    return this.#ancestorIds(service).flatMap((id) => this.#ancestorOf(id) ?? []);
+    return this.#ancestorIds(service).map((id) => this.#ancestorOf(id));
   }
 
   #ancestorIds(service: Service): readonly number[] {
     return this.#options.ancestorsOf?.(service) ?? [];
   }
 
-  #ancestorOf(id: number): Ancestor | null {
+  #ancestorOf(id: number): Ancestor {
     const tracked = this.#options.serviceOf(id);
-    if (tracked === undefined) return null;
+    // It is loaded with the result of its next check at the latest.
+    if (tracked === undefined) return { ...UNLOADED, id };
     const { service, current } = tracked;
     const { usual, clock } = this.#options;
     const isProbed = service.check.kind !== 'heartbeat';
@@ -272,6 +314,24 @@ export class Reaches {
       lastOutage: this.lastOutageOf(id),
     };
   }
+}
+
+/** A service that is not loaded yet: how it is has to be asked. */
+const UNLOADED: Omit<Ancestor, 'id'> = {
+  status: 'up',
+  isPaused: false,
+  isStale: true,
+  isProbed: true,
+  checkedAt: null,
+  lastOutage: null,
+};
+
+/** The reach with no time after `now`, epoch milliseconds: where the clock was set back, it begins now. */
+function notAfter(reach: Reach, now: number): Reach {
+  const { since, settlesSince = since } = reach;
+  if (Math.max(since, settlesSince) <= now) return reach;
+  const settles = reach.settlesSince === undefined ? {} : { settlesSince: Math.min(settlesSince, now) };
+  return { ...reach, since: Math.min(since, now), ...settles };
 }
 
 /** Whether a sample of a failure is a heartbeat that says so, and not one that is missing. */

@@ -1,5 +1,6 @@
 /** What is down behind another service has no incident of its own, and what could not be reached does not count (ADR 34). */
 import t from 'tap';
+import type { CheckResult } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { createWorld, good, makeService, START, unanswered, type World } from './record-world.ts';
 
@@ -268,4 +269,75 @@ t.test('a heartbeat that is missed while the router is down is left out', async 
   await beat('up');
   await beat('down');
   t.match(incidents(world), [{ serviceId: 1 }, { serviceId: 2 }], 'what it reports of itself has reached us');
+});
+
+const ruled = (result: CheckResult, region = 'eu') => ({ result, suspect: false, region });
+
+t.test('a process that takes over waits for what is loaded behind its results', async (t) => {
+  const before = await createHome();
+  await before.clock.advance(MINUTE);
+  await take(before, unanswered(1, now(before)));
+  await before.record.stop();
+  const { registry, clock } = before;
+  await clock.advance(1_000);
+  const after = await createWorld({
+    ...{ services: [router, child(2)], registry, clock },
+    // The list of all services comes late.
+    loadBehind: (source) => ({ ...source, servicesBetween: () => new Promise(() => {}) }),
+  });
+  void after.record.takeRuled([ruled(unanswered(2, now(after)))]);
+  await settle(after);
+  await clock.advance(3_000);
+  await settle(after);
+  t.ok(after.asked.includes(1), 'what it depends on is checked');
+  t.match(incidents(after), [{ serviceId: 1 }]);
+  t.equal(incidents(after).length, 1, 'it is not known yet whether it fails by itself');
+  void after.record.takeRuled([ruled(unanswered(1, now(after)))]);
+  await clock.advance(MINUTE);
+  await settle(after);
+  t.equal(incidents(after).length, 1);
+  t.strictSame(failures(after, 2), { 61: 'left out' });
+});
+
+t.test('a failure of one region long before the outage of the router counts', async (t) => {
+  const regions = { quorum: 2, voting: () => ['eu', 'us'], requestRechecks: () => {} };
+  const world = await createWorld({ services: [router, child(2)], regions });
+  const takeFrom = async (...results: readonly CheckResult[]) => {
+    for (const region of ['eu', 'us']) void world.record.takeRuled(results.map((one) => ruled(one, region)));
+    await settle(world);
+  };
+  await takeFrom(good(1, START), good(2, START));
+  await world.clock.advance(MINUTE);
+  void world.record.takeRuled([ruled(unanswered(2, now(world)))]);
+  await world.clock.advance(1_000);
+  await takeFrom(good(2, now(world)));
+  await world.clock.advance(59 * MINUTE);
+  await takeFrom(unanswered(1, now(world)), unanswered(2, now(world)));
+  t.equal(world.published.get(2)?.status, 'down');
+  t.strictSame(failures(world, 2), { 60: 'counts', 3601: 'left out' });
+});
+
+t.test('what fails after the clock was set back waits no longer than otherwise', async (t) => {
+  const world = await createHome();
+  await pass(world, 10, [1, 2]);
+  await pass(world, 5, [], [1, 2]);
+  world.clock.setBy(-10 * MINUTE);
+  await pass(world, 1, [], [1, 2]);
+  const known = incidents(world).length;
+  await pass(world, 1, [2], [1]);
+  for (let round = 0; round < 30; round++) {
+    await world.clock.advance(10_000);
+    await take(world, unanswered(2, now(world)), good(1, now(world)));
+  }
+  t.equal(incidents(world).length, known + 1);
+});
+
+t.test('what waits when the clock is set back goes on', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(2, now(world)));
+  world.clock.setBy(-60 * MINUTE);
+  await world.clock.advance(46_000);
+  await settle(world);
+  t.match(incidents(world), [{ serviceId: 2, status: 'investigating' }]);
 });
