@@ -12,6 +12,9 @@ const OWN_MS = 20;
 /** Interval of looking where writes are noticed, milliseconds: some file systems do not tell all of them. */
 const LOOK_MS = 1_000;
 
+/** The number of a file that cannot be read. */
+const UNREADABLE = -2;
+
 /** What the watch needs. */
 export interface ForeignCommitsOptions {
   readonly file: string;
@@ -39,7 +42,12 @@ export function createForeignCommits({
   let cancelSoon: Cancel | null = null;
 
   function look(): void {
-    const now = version();
+    let now = UNREADABLE;
+    try {
+      now = version();
+    } catch {
+      // It may have changed: the reads that follow report the fault.
+    }
     if (now === known) return;
     known = now;
     changed.resolve();

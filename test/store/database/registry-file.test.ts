@@ -336,6 +336,37 @@ t.test('it looks for commits of other connections after each write, and seldom w
   t.equal(await looksIn(10_000), 0);
 });
 
+t.test('a file that cannot be read for a moment ends no watch, and may have changed meanwhile', async (t) => {
+  const clock = createFakeClock();
+  let isReadable = true;
+  const commits = createForeignCommits({
+    ...{ file: 'one.sqlite', clock, watchFile: () => null },
+    version() {
+      if (!isReadable) throw new Error('database is not open');
+      return 7;
+    },
+  });
+  let seen = await commits.after(-1);
+  const heard: number[] = [];
+  const follow = async () => {
+    for (;;) {
+      seen = await commits.after(seen);
+      heard.push(seen);
+    }
+  };
+  void follow();
+  isReadable = false;
+  await clock.advance(25);
+  t.equal(heard.length, 1);
+  await t.resolves(clock.advance(25));
+  isReadable = true;
+  await clock.advance(1_000);
+  t.equal(heard.at(-1), 7);
+  const { length } = heard;
+  await clock.advance(1_000);
+  t.equal(heard.length, length);
+});
+
 t.test('it notices writes of other connections to the file', async (t) => {
   const file = join(t.testdir(), 'one.sqlite');
   const writer = new DatabaseSync(file);
