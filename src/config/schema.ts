@@ -237,7 +237,7 @@ export const CONFIG_SCHEMA = section(
         lookForMovedPages: Type.Boolean({
           default: false,
           description:
-            'Whether the pages of the public list that cannot be read, or that nothing reads, are looked at once a month. The log says which have moved or are of another kind.',
+            'Whether status pages of the public list that cannot be read, or are of kind custom, are tried once a month. The log names those that have moved or are of another kind.',
         }),
       },
       "Vendors' status pages.",

@@ -58,7 +58,7 @@ export function startMonthlyLook(parts: MonthlyLookParts): () => void {
     isLooking = true;
     lookIfDue()
       .catch((error) => {
-        if (!isStopped) log.info({ problem: messageOf(error) }, 'status pages could not be looked at');
+        if (!isStopped) log.info({ problem: messageOf(error) }, 'status pages could not be examined');
       })
       .finally(() => {
         isLooking = false;
