@@ -40,7 +40,9 @@ export function createServiceDirectory() {
     byId.delete(id);
   };
   const listsWith = (service: Service) =>
-    isPublic(service) ? [index.sorted, listOf(index, service.category)] : [index.hidden];
+    isPublic(service)
+      ? [index.sorted, listOf(index, service.category)]
+      : [index.hidden, hiddenOf(index, service)];
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
     const { byId, bySlug, byFormerSlug } = index;
@@ -104,7 +106,8 @@ export function createServiceDirectory() {
       const staysInPlace =
         known?.slug === service?.slug &&
         known?.category === service?.category &&
-        known?.visibility === service?.visibility;
+        known?.visibility === service?.visibility &&
+        known?.accountId === service?.accountId;
       if (known !== undefined && !staysInPlace) for (const list of listsWith(known)) removeFrom(list, known);
       if (service === null) return;
       addNames(index, service);
@@ -151,6 +154,8 @@ interface ServiceIndex {
   readonly sorted: Service[];
   /** Those that are not public. */
   readonly hidden: Service[];
+  /** The same by account; 0: of none. */
+  readonly hiddenOf: Map<number, Service[]>;
 }
 
 function createIndex(sorted: Service[] = [], hidden: Service[] = []): ServiceIndex {
@@ -165,6 +170,7 @@ function createIndex(sorted: Service[] = [], hidden: Service[] = []): ServiceInd
     byCategory: new Map(),
     sorted,
     hidden,
+    hiddenOf: new Map(),
   };
 }
 
@@ -174,7 +180,7 @@ function* indexServices(services: readonly Service[]): Generator<void, ServiceIn
   const index = createIndex(hidden.length === 0 ? sorted : sorted.filter(isPublic), hidden);
   yield* inParts(sorted, (service) => {
     addNames(index, service);
-    if (isPublic(service)) listOf(index, service.category).push(service);
+    (isPublic(service) ? listOf(index, service.category) : hiddenOf(index, service)).push(service);
   });
   return index;
 }
@@ -195,6 +201,10 @@ function addNames(index: ServiceIndex, service: Service): void {
 
 function listOf({ byCategory }: ServiceIndex, category: Category): Service[] {
   return getOrInsert(byCategory, category, () => []);
+}
+
+function hiddenOf({ hiddenOf: lists }: ServiceIndex, { accountId }: Service): Service[] {
+  return getOrInsert(lists, accountId ?? 0, () => []);
 }
 
 /** Whether somebody may see a service no longer after a change. */

@@ -1,7 +1,7 @@
 /** The services that a reader may see, in memory: those that are public, and those of the reader's accounts. */
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
-import { isOwn, maySee, type Service } from '../domain/service.ts';
+import { maySee, type Service } from '../domain/service.ts';
 
 /** What a reader may see: everything that is public, and the services of the reader's accounts, whatever their visibility. */
 export interface ShownServices {
@@ -33,6 +33,8 @@ interface ShownSources extends Pick<ShownServices, 'byId' | 'bySlug' | 'byPageNa
     readonly byCategory: ReadonlyMap<Category, readonly Service[]>;
     /** Those that are not public. */
     readonly hidden: readonly Service[];
+    /** The same by account. */
+    readonly hiddenOf: ReadonlyMap<number, readonly Service[]>;
   };
   readonly version: () => number;
   readonly withdrawals: () => number;
@@ -67,7 +69,10 @@ export function createShownServices(sources: ShownSources) {
       const shown = (service: Service | null) =>
         service !== null && maySee(service, accounts) ? service : null;
       const hidden = () =>
-        accounts.size === 0 ? NONE : lists().hidden.filter((service) => isOwn(service, accounts));
+        [...accounts].reduce(
+          (joined, account) => mergeInOrder(lists().hiddenOf.get(account) ?? NONE, joined),
+          NONE,
+        );
       return {
         accounts,
         reader,

@@ -82,19 +82,21 @@ t.test('it is after any changes what it would be after loading their outcome', a
     removed: fc.boolean(),
     category: fc.constantFrom(...CATEGORIES.slice(0, 3)),
     catalogue: fc.boolean(),
+    accountId: fc.constantFrom(1, 2),
+    hidden: fc.boolean(),
     domain: fc.constantFrom('x', 'y'),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
       const directory = createServiceDirectory();
       const outcome = new Map<number, Service>();
-      changes.forEach(({ id, removed, category, catalogue, domain }, index) => {
+      changes.forEach(({ id, removed, category, catalogue, domain, accountId, hidden }, index) => {
         const slug = names[id - 1] ?? '';
         const next = service(id, slug, {
           category,
           domain: `${domain}.${slug}`,
           revision: index + 1,
-          ...(catalogue ? {} : owned),
+          ...(catalogue ? {} : { ...owned, accountId, ...(hidden ? { visibility: 'private' } : {}) }),
         });
         directory.apply({ seq: index + 1, serviceId: id, slug, service: removed ? null : next });
         if (removed) outcome.delete(id);
@@ -111,6 +113,10 @@ t.test('it is after any changes what it would be after loading their outcome', a
             [`x.${name}`, `y.${name}`, name].map((text) => one.byPageName(dashDomain(text))),
           ),
           one.all().map((each) => one.pageName(each)),
+          [[], [1], [2], [1, 2]].map((accounts) => {
+            const shown = one.shown.to(new Set(accounts));
+            return [shown.hidden(), shown.all(), CATEGORIES.map((category) => shown.ofCategory(category))];
+          }),
         ]);
       return describe(directory) === describe(fresh);
     }),

@@ -1,6 +1,6 @@
 /** The parts of the home page that change while it is open, rendered by the templates of the page itself. */
 
-import type { Service } from '../../domain/service.ts';
+import { isOwn, isPublic, type Service } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
@@ -122,16 +122,23 @@ export function homeUpdate(
     verdict: escapeMarkup(describeAll(view, sources, language)),
   };
   for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(view.counts[word]);
-  const entries = view.groups.flatMap((group) => group.entries);
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
-  const wanted = serviceIds === null ? null : new Set(serviceIds);
-  for (const { service, page, status: word } of entries) {
-    if (wanted === null ? word === 'up' : !wanted.has(service.id)) continue;
+  const note = (word: ServiceStatus, page: string) => {
     const pages = statuses[word] ?? [];
     statuses[word] = pages;
     pages.push(page);
+  };
+  if (serviceIds === null) {
+    for (const { page, status: word } of view.groups.flatMap((group) => group.entries))
+      if (word !== 'up') note(word, page);
+    return { html, statuses, others: 'up' };
   }
-  return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };
+  for (const id of serviceIds) {
+    const service = shown.byId(id);
+    if (service === null || !isListed(service, shown.accounts)) continue;
+    note(sources.status.headOf(id)?.status ?? 'unknown', shown.pageName(service));
+  }
+  return { html, statuses };
 }
 
 /** The state of the monitor, for every open page of a reader. */
@@ -152,4 +159,9 @@ export function monitorUpdate(
       away: away === null ? '' : renderPart('./away', { away }, language),
     },
   };
+}
+
+/** Whether the home page lists a service for a member of these accounts. */
+function isListed(service: Service, accounts: ShownServices['accounts']): boolean {
+  return isOwn(service, accounts) || (isPublic(service) && service.verified);
 }

@@ -111,15 +111,29 @@ export function readHomeView(
     found.length > 0 || text === '' ? [] : findSimilar(others, ({ service }) => service, text, MAX_SIMILAR);
   for (const { group } of similar) countIn(countOf, group);
   const isLong = matching > maxWholeList;
-  const byGroup = new Map<Group, HomeEntry[]>();
-  for (const { service, group, word, isTroubled } of found.length > 0 ? found : similar) {
-    const entries = getOrInsert(byGroup, group, () => []);
-    if (isLong && entries.length >= MAX_OF_GROUP && !isTroubled) continue;
-    const [name, page] = [fullName(service), shown.pageName(service)];
-    const entry = { service, name, page, status: word, group };
-    if (!isLong || entries.length < MAX_OF_GROUP) entries.push(entry);
-    if (isTroubled) troubled.push({ ...entry, current: status.get(service.id) ?? unknownStatus(service.id) });
+  const entryOf = ({ service, word, group }: Found): HomeEntry => {
+    return { service, name: fullName(service), page: shown.pageName(service), status: word, group };
+  };
+  const listed = found.length > 0 ? found : similar;
+  for (const one of listed) {
+    if (!one.isTroubled) continue;
+    const current = status.get(one.service.id) ?? unknownStatus(one.service.id);
+    troubled.push({ ...entryOf(one), current });
   }
+  const readGroups = () => {
+    const byGroup = new Map<Group, HomeEntry[]>();
+    for (const one of listed) {
+      const entries = getOrInsert(byGroup, one.group, () => []);
+      if (!isLong || entries.length < MAX_OF_GROUP) entries.push(entryOf(one));
+    }
+    return GROUPS.flatMap((group) => {
+      const entries = byGroup.get(group);
+      return entries === undefined
+        ? []
+        : [{ group, count: countOf.get(group) ?? 0, entries: entries.sort(byName) }];
+    });
+  };
+  let groups: ReturnType<typeof readGroups> | null = null;
   return {
     /** What the reader sees. */
     shown,
@@ -133,12 +147,11 @@ export function readHomeView(
      * Matching services: those of the reader, then the others by category, with their number, of which very many are not all in
      * the list; no group is empty.
      */
-    groups: GROUPS.flatMap((group) => {
-      const entries = byGroup.get(group);
-      return entries === undefined
-        ? []
-        : [{ group, count: countOf.get(group) ?? 0, entries: entries.sort(byName) }];
-    }),
+    get groups() {
+      // Updates of open pages have none, and to sort a thousand names takes longer than all else.
+      groups ??= readGroups();
+      return groups;
+    },
     /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,
     checked,

@@ -236,16 +236,12 @@ export class LiveStreams {
     const { withdrawals } = this.#directory;
     for (const stream of to) {
       const { language, shown } = stream;
-      const text = getOrInsert(texts, `${language.code} ${shown.reader}`, () =>
-        Buffer.from(formatUpdate(make(language, shown), this.#changes.position())),
-      );
+      const render = () => formatUpdate(make(language, shown), this.#changes.position());
       this.#enqueue(() => {
         // What a service shows that is no longer public waits for its reader no more.
         const isCurrent = withdrawals === this.#directory.withdrawals;
-        send(
-          stream.response,
-          isCurrent ? text : formatUpdate(make(language, shown), this.#changes.position()),
-        );
+        const key = `${language.code} ${shown.reader}`;
+        send(stream.response, isCurrent ? getOrInsert(texts, key, () => Buffer.from(render())) : render());
       });
     }
   }

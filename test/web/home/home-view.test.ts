@@ -76,3 +76,23 @@ t.test('the index of very many services is empty, and that for a text has the fi
   t.equal(await rowsOf(20_001, ''), 0);
   t.equal(await rowsOf(20_001, 'like=service-0100'), 100);
 });
+
+t.test('what no list is read of sorts no names, as the updates of open pages of many members', (t) => {
+  const { status } = worldOf(0, 1);
+  let reads = 0;
+  const named = (id: number) =>
+    Object.defineProperty(service(id, `service-${id}`), 'name', {
+      get() {
+        reads += 1;
+        return `Service ${id}`;
+      },
+    });
+  const directory = createServiceDirectory();
+  directory.load([1, 2, 3, 4, 5].map(named));
+  const view = readHomeView(directory.shown, status, NO_FILTER);
+  t.equal(view.troubled.length, 1);
+  t.equal(reads, 1, 'the name of the one that is down');
+  t.equal(view.groups[0]?.entries.length, 5);
+  t.ok(reads > 5);
+  t.end();
+});
