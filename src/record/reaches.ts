@@ -291,8 +291,13 @@ export class Reaches {
     return this.#ancestorIds(service).map((id) => this.#ancestorOf(id));
   }
 
+  /** Of two that depend on each other by mistake, none is the cause of the other. */
   #ancestorIds(service: Service): readonly number[] {
-    return this.#options.ancestorsOf?.(service) ?? [];
+    const { ancestorsOf = () => [], serviceOf } = this.#options;
+    return ancestorsOf(service).filter((id) => {
+      const one = serviceOf(id)?.service;
+      return one?.dependsOn === undefined || !ancestorsOf(one).includes(service.id);
+    });
   }
 
   #ancestorOf(id: number): Ancestor {

@@ -299,6 +299,18 @@ t.test('a process that takes over waits for what is loaded behind its results', 
   t.strictSame(failures(after, 2), { 61: 'left out' });
 });
 
+t.test('two services that depend on each other by mistake have an incident each', async (t) => {
+  const world = await createHome([child(1, { dependsOn: ['service-2'] }), child(2)]);
+  await pass(world, 5, [1, 2]);
+  t.strictSame(
+    incidents(world)
+      .map(({ serviceId }) => serviceId)
+      .sort(),
+    [1, 2],
+  );
+  t.notOk(Object.values({ ...failures(world, 1), ...failures(world, 2) }).includes('left out'));
+});
+
 t.test('a failure of one region long before the outage of the router counts', async (t) => {
   const regions = { quorum: 2, voting: () => ['eu', 'us'], requestRechecks: () => {} };
   const world = await createWorld({ services: [router, child(2)], regions });
