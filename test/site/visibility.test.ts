@@ -507,6 +507,26 @@ t.test(
     const stream = await ask('/live?page=acme', {});
     t.match(stream.text, 'data: ');
     t.notMatch(stream.text, WORDS.private);
+    const leave = new AbortController();
+    t.teardown(() => leave.abort());
+    const { body } = await fetch(`${world.origin}/live?page=attic`, { signal: leave.signal });
+    let text = '';
+    const read = async () => {
+      for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+    };
+    read().catch(() => {});
+    // The state of the monitor ends the beginning of a stream.
+    while (!/monitor.*\n\n/.test(text)) await pause();
+    for (const [seq, status] of [
+      [2, 'down'],
+      [3, 'up'],
+    ] as const) {
+      const before = text;
+      await world.status.put([current(3, check(NOW + seq, { status }), { seq, status })]);
+      await world.clock.advance(1_000);
+      for (let turns = 0; turns < 20 && text === before; turns++) await pause();
+      t.equal(text !== before, status === 'up', `a check that finds it ${status}`);
+    }
     world.directory.apply({
       ...{ seq: 9, serviceId: 3, slug: 'hushed-example' },
       service: { ...(SERVICES[2] ?? SERVICES[0]), accountId: 2, revision: 2 } as Service,

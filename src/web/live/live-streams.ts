@@ -85,7 +85,7 @@ interface Stream {
   readonly language: Language;
   /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
-  /** Services that its status page shows by a name of theirs alone: an update says only that the page has changed. */
+  /** Services that its status page shows by a name of theirs alone: an update says only that the page has changed, and not when they are checked. */
   readonly unnamed: ReadonlySet<number>;
   /** What its reader may see. */
   readonly shown: ShownServices;
@@ -107,7 +107,8 @@ export class LiveStreams {
   readonly #homes = new Set<Stream>();
   readonly #watchers = new Map<number, Set<Stream>>();
   readonly #open = createOpenStreams();
-  readonly #checked = new Set<number>();
+  /** Services that were checked, and whether their status has changed. */
+  readonly #checked = new Map<number, boolean>();
   readonly #changed = new Set<number>();
   readonly #enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
   #stopMonitor: (() => void) | null = null;
@@ -136,7 +137,7 @@ export class LiveStreams {
     this.#unwatch = changes.watch(({ serviceId }, isChanged) => {
       if (this.#watchers.has(serviceId)) {
         if (this.#checked.size === 0) clock.after(CHECKS_TOGETHER_MS, () => this.#sendChecks());
-        this.#checked.add(serviceId);
+        this.#checked.set(serviceId, isChanged || this.#checked.get(serviceId) === true);
       }
       if (isChanged && this.#homes.size > 0) {
         if (this.#changed.size === 0) clock.after(CHANGES_TOGETHER_MS, () => this.#sendChanges());
@@ -247,14 +248,15 @@ export class LiveStreams {
   }
 
   #sendChecks() {
-    const ids = [...this.#checked];
+    const checked = [...this.#checked];
+    const ids = checked.map(([id]) => id);
     this.#checked.clear();
     // Most streams have one service and share its update. A page with several services gets one event for all of them.
     const many = new Set<Stream>();
-    for (const id of ids) {
+    for (const [id, isChanged] of checked) {
       // The visibility of the service may have changed since they were opened.
       const concerned = [...(this.#watchers.get(id) ?? [])].filter(
-        ({ shown, unnamed }) => unnamed.has(id) || shown.byId(id) !== null,
+        ({ shown, unnamed }) => shown.byId(id) !== null || (isChanged && unnamed.has(id)),
       );
       this.#sendTo(
         concerned.filter(({ serviceIds }) => serviceIds?.size === 1),
@@ -289,7 +291,10 @@ export class LiveStreams {
           this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, shown, ids)),
         );
     } else {
-      const ids = [...serviceIds].filter((id) => after === null || this.#changes.checkedAt(id) > after);
+      const changed = new Set(after === null ? [] : this.#changes.changedSince(after));
+      const isNews = (id: number) =>
+        shown.byId(id) === null ? changed.has(id) : this.#changes.checkedAt(id) > (after ?? 0);
+      const ids = [...serviceIds].filter((id) => after === null || isNews(id));
       if (ids.length > 0)
         send(
           response,
