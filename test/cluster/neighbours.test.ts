@@ -115,6 +115,15 @@ t.test('the good result of the neighbour counts in place of the failure', async 
   t.equal(one.confirmation.contradicted, 1);
 });
 
+t.test('a neighbour that meets a bot wall or 429 contradicts nothing', async (t) => {
+  const { take, find, settle, said, one } = createWorld();
+  take(failed503(2, START));
+  await settle();
+  find(failed503(2, START + 50, { statusCode: 429, blocked: true }));
+  t.same(said(), ['down 2']);
+  t.equal(one.confirmation.contradicted, 0);
+});
+
 t.test('a neighbour makes one attempt by GET, for at most as long as the other waits', async (t) => {
   const { take, settle, looks, world } = createWorld();
   const check = { ...DEFAULT_CHECK, intervalMs: 30_000, confirmAfterMs: [1_000, 2_000] };

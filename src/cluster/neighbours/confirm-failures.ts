@@ -87,7 +87,8 @@ export class FailureConfirmation {
       // A changed check is another one.
       if (failure === undefined || failure.result.revision !== answer.revision) continue;
       this.#remove(answer.serviceId);
-      const isContradicted = answer.suspect === null && !isDown(answer);
+      // A bot wall or 429 in front of the service says nothing about it.
+      const isContradicted = answer.suspect === null && !answer.blocked && !isDown(answer);
       if (isContradicted) this.#note(answer.serviceId, neighbour ?? '');
       passed.push(isContradicted ? replace(failure, answer) : failure);
     }
