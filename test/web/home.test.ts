@@ -137,6 +137,7 @@ t.test('it calls nothing well that is not known', async (t) => {
   const [, signs = ''] = (await world.get('/')).text.split('<ul class="heat">');
   t.match(signs, '<span class="sign unknown">');
   t.notMatch(signs.split('</ul>')[0], 'sign up');
+  t.match(signs, /aria-label="[^"]+, last 24 hours: no status known yet\. Open the heat map\."/);
   const calm = async (language = 'en') => {
     const { text } = await world.get('/', { 'accept-language': language });
     return /<p class="calm"[^>]*>([^<]*)</.exec(text)?.[1];
@@ -149,6 +150,7 @@ t.test('it calls nothing well that is not known', async (t) => {
   t.equal(await calm(), 'We cannot tell what is down or slow right now: this monitor is offline.');
   world.state.prober = { online: true, offlineSince: null, reason: null };
   t.equal(await calm(), 'Nothing is down or slow right now. One service has not been checked yet.');
+  t.match((await world.get('/')).text, ', last 24 hours: nothing down or slow now. Open the heat map."');
   await world.status.put([current(2, check(NOW))]);
   t.equal(await calm(), 'Nothing is down or slow right now.');
   await world.clock.advance(11 * 60_000);

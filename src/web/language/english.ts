@@ -119,8 +119,8 @@ export const english = {
     lastDay: 'The last 24 hours',
     lastDayNote:
       'Each cell is an hour of a category, filled by the share of its services that failed. The lines below are the response times of the same hours, with a mark where a service was slow or failed.',
-    stripOf: (category: string, count: string, bad: string | null) =>
-      `${category}, last 24 hours: ${bad === null ? `all ${count} services fine now` : `${bad} now`}. Open the heat map.`,
+    stripOf: (category: string, bad: string | null, isKnown: boolean) =>
+      `${category}, last 24 hours: ${isKnown ? `${bad ?? 'nothing down or slow'} now` : 'no status known yet'}. Open the heat map.`,
     dayAgo: '24 hours ago',
     similar: 'No service has exactly this name. Did you mean one of these?',
     incidents: 'Recent incidents',

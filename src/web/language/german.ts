@@ -126,8 +126,8 @@ export const german: Texts = {
     lastDay: 'Die letzten 24 Stunden',
     lastDayNote:
       'Jede Zelle ist eine Stunde einer Kategorie, gefüllt nach dem Anteil der Dienste, die gestört waren. Die Linien darunter sind die Antwortzeiten derselben Stunden, mit einer Marke, wo ein Dienst langsam oder gestört war.',
-    stripOf: (category, count, bad) =>
-      `${category}, letzte 24 Stunden: ${bad === null ? `alle ${count} Dienste jetzt in Ordnung` : `jetzt ${bad}`}. Zur Heatmap.`,
+    stripOf: (category, bad, isKnown) =>
+      `${category}, letzte 24 Stunden: ${isKnown ? `jetzt ${bad ?? 'nichts gestört oder langsam'}` : 'noch kein Zustand bekannt'}. Zur Heatmap.`,
     dayAgo: 'vor 24 Stunden',
     similar: 'Kein Dienst heißt genau so. Meinten Sie einen von diesen?',
     incidents: 'Letzte Vorfälle',
