@@ -19,6 +19,7 @@ import { KEY_SCOPES } from '../src/domain/key-scope.ts';
 import { silentLog } from '../src/log.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { createBadgeAddresses } from '../src/view/badge-addresses.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows } from './row.ts';
@@ -159,6 +160,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
       kinds: {},
       acknowledgeLinks: { read: () => null },
+      badgeAddresses: createBadgeAddresses(new Uint8Array(32), 'http://localhost:8080'),
       charge: away,
       tryCheck: away,
       proofs: {

@@ -33,6 +33,7 @@ import {
   makeAddressSecret,
   makeHeartbeatAddress,
   removeHeartbeatAddress,
+  renewBadgeAddress,
 } from '../resources/services/heartbeat-addresses.ts';
 import {
   type ServiceDocument,
@@ -41,6 +42,7 @@ import {
 } from '../resources/services/service-document.ts';
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { BadgeAddresses } from '../view/badge-addresses.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -64,6 +66,13 @@ const OWNED_MEMBERS = {
   ...SERVICE_MEMBERS,
   definition: Type.Optional(DefinitionSchema),
   verification: Type.Optional(VerificationSchema),
+  badge_url: Type.Optional(
+    Type.String({
+      format: 'uri',
+      description:
+        'The signed address of the badge of a private service, for everyone who is given it; .png, .svg or .json and the parameters of badges may follow.',
+    }),
+  ),
 };
 const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 
@@ -76,6 +85,7 @@ export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
   };
   readonly services: ServiceJson;
+  readonly badgeAddresses: BadgeAddresses;
 }
 
 const OWN_SLUG = SLUG('The service, in any case.', 'shop-example-com');
@@ -104,7 +114,7 @@ export function serviceRoute({ finder, services, ...sources }: OwnedServiceSourc
       if (key === undefined || key.accountId !== known.accountId) return withRevision(jsonText(item), known);
       const found = await serviceChanges.find(sources.context, key, known.slug);
       const service = found.ok ? found.value : known;
-      const answer = jsonText(viewOwned(item, service, sources.context.proofs, mayWrite(key)));
+      const answer = jsonText(viewOwned(item, service, sources, mayWrite(key)));
       const headers = { ...answer.headers, 'Cache-Control': 'private, no-cache' };
       return withRevision({ ...answer, headers }, service);
     },
@@ -113,12 +123,17 @@ export function serviceRoute({ finder, services, ...sources }: OwnedServiceSourc
 
 /** The routes that change services. */
 export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
-  return [...definitionRoutes(sources), verifyRoute(sources), ...addressRoutes(sources)];
+  return [
+    ...definitionRoutes(sources),
+    verifyRoute(sources),
+    badgeAddressRoute(sources),
+    ...addressRoutes(sources),
+  ];
 }
 
-function answerWith({ context }: OwnedServiceSources) {
+function answerWith(sources: Pick<OwnedServiceSources, 'context' | 'badgeAddresses'>) {
   return (status: 200 | 201, service: Service, item: string, headers = {}): HttpResponse => {
-    const body = viewOwned(item, service, context.proofs);
+    const body = viewOwned(item, service, sources);
     return changed(status, body, headers, revisionTag(service.revision, body));
   };
 }
@@ -258,6 +273,38 @@ function verifyRoute(sources: OwnedServiceSources): Route {
   });
 }
 
+function badgeAddressRoute(sources: OwnedServiceSources): Route {
+  const { context, services } = sources;
+  const answer = answerWith(sources);
+  return repeatableRoute(context, {
+    path: '/api/v1/services/:slug/badge-address',
+    id: 'renewBadgeAddress',
+    tag: 'Badges',
+    summary: 'Renew the signed address of the badge of a service',
+    description:
+      'The former address, which a private service has as `badge_url`, gets 404 from then on; browsers may keep its badge for a minute. A service that is public or unlisted has another address when it becomes private.',
+    parameters: [OWN_SLUG, IF_MATCH],
+    answers: {
+      200: {
+        description: 'The service, with its new `badge_url` if it is private.',
+        headers: ETAG_HEADER,
+        schema: SingleServiceSchema,
+      },
+    },
+    problems: { ...GONE, ...STALE },
+    async change(made, { key, params, headers }, _secret, keep): Promise<Service> {
+      const revisions = readRevisions(headers['if-match']);
+      const [principal, slug] = [principalOf(key), params.slug ?? ''];
+      keep(JSON.stringify(services.momentOf(resultOf(await serviceChanges.find(made, principal, slug)))));
+      return resultOf(await renewBadgeAddress(made, principal, slug, revisions));
+    },
+    answer(service, moment) {
+      const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
+      return answer(200, service, JSON.stringify(viewService(service, current, stale)));
+    },
+  });
+}
+
 function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
   return [
     repeatableRoute(context, {
@@ -316,13 +363,15 @@ function withRevision(answer: HttpResponse, { revision }: Service): HttpResponse
 function viewOwned(
   item: string,
   service: Service,
-  proofs: OwnedServiceSources['context']['proofs'],
+  { context: { proofs }, badgeAddresses }: Pick<OwnedServiceSources, 'context' | 'badgeAddresses'>,
   isWhole = true,
 ): string {
   const { accountId, domain, verified } = service;
+  const badgeUrl = badgeAddresses.urlOf(service);
   const more = JSON.stringify({
     definition: isWhole ? serviceDocumentOf(service) : withoutSettings(serviceDocumentOf(service)),
     verification: viewVerification(accountId ?? 0, domain, verified, proofs),
+    ...(badgeUrl === null ? {} : { badge_url: badgeUrl }),
   });
   return `${item.slice(0, -1)},${more.slice(1)}`;
 }

@@ -205,6 +205,8 @@ export interface Service {
   readonly visibility?: Visibility;
   /** Slugs of the services without which it cannot be reached; absent: none. */
   readonly dependsOn?: readonly string[];
+  /** How often the signed address of its badge was renewed; absent: never. */
+  readonly badgeRenewals?: number;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }

@@ -20,7 +20,9 @@ import {
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { isSampleReadError, type SampleQueries } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { type BadgeAddresses, nameWithoutHost, UNNAMED } from '../view/badge-addresses.ts';
 import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
+import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import {
@@ -44,19 +46,44 @@ export interface BadgeSources
   readonly samples: SampleQueries;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
   readonly slowOverMs: number;
+  readonly directory: Pick<ShownDirectory, 'whole'>;
+  /** Null: this site has no owners, and so no private services. */
+  readonly badgeAddresses: BadgeAddresses | null;
 }
 
-const CACHED = { 'Cache-Control': PICTURE_CACHING };
-const HEADERS = {
-  png: Object.freeze({ 'Content-Type': 'image/png', ...CACHED }),
-  // An SVG that is opened by itself is a document; this policy does not let it load or run anything.
-  svg: Object.freeze({
-    'Content-Type': 'image/svg+xml',
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    ...CACHED,
-  }),
-  shields: Object.freeze({ 'Content-Type': 'application/json; charset=utf-8', ...CACHED }),
-} as const;
+/** Headers of each format, frozen because they are those of many responses. */
+function headersOf(more: Readonly<Record<string, string>>) {
+  return {
+    png: Object.freeze({ 'Content-Type': 'image/png', ...more }),
+    // An SVG that is opened by itself is a document; this policy does not let it load or run anything.
+    svg: Object.freeze({
+      'Content-Type': 'image/svg+xml',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      ...more,
+    }),
+    shields: Object.freeze({ 'Content-Type': 'application/json; charset=utf-8', ...more }),
+  } as const;
+}
+
+/** `Cache-Control` of the badge at a signed address, which ends for everyone within a minute of its renewal. */
+const SIGNED_CACHING = 'private, max-age=60';
+
+/** The names of a service on a badge. */
+interface BadgeNames {
+  readonly name: string;
+  /** In place of a name that the fonts cannot write. */
+  readonly fallback: string;
+  /** Where it is read aloud. */
+  readonly full: string;
+}
+
+/** The badges of a route: which service a request names, and what they tell of it. */
+interface BadgeKind {
+  readonly find: (request: HttpRequest, name: string) => Service | Promise<Service>;
+  readonly namesOf: (service: Service) => BadgeNames;
+  readonly headers: ReturnType<typeof headersOf>;
+}
+
 /** Maximum number of cached status badges. The bytes are shared with the renderer's cache; this one saves the hash. */
 const MAX_CACHED_STATUS_BADGES = 20_000;
 /** Maximum number of other cached badges, up to 10 KB each. */
@@ -70,9 +97,41 @@ interface Kept {
   readonly answer: HttpResponse;
 }
 
-/** The badge route, and one for pages of this site, whose pictures do not count against the rate limit of pictures. */
+/**
+ * The badge route, one for pages of this site, whose pictures do not count against the rate limit of pictures, and that of the signed
+ * addresses of private services.
+ */
 export function badgeRoutes(sources: BadgeSources): Route[] {
-  const handle = createBadgeHandler(sources);
+  const { finder, samples, now, badgeAddresses: addresses, directory } = sources;
+  const figureReader = createFigureReader(samples, now);
+  const handle = createBadgeHandler(sources, figureReader, {
+    find: finder.named,
+    namesOf: (service) => ({ name: service.name, fallback: service.domain, full: fullName(service) }),
+    headers: headersOf({ 'Cache-Control': PICTURE_CACHING }),
+  });
+  const signed: Route[] =
+    addresses === null
+      ? []
+      : [
+          {
+            path: '/badge/:secret',
+            bucket: 'pictures',
+            access: 'secret',
+            handle: createBadgeHandler(sources, figureReader, {
+              find(_, token) {
+                const service = addresses.find(token, directory.whole);
+                if (service === null) throw serviceNotFound(token);
+                return service;
+              },
+              namesOf(service) {
+                const name = nameWithoutHost(service);
+                return { name, fallback: UNNAMED, full: name };
+              },
+              headers: headersOf({ 'Cache-Control': SIGNED_CACHING, 'X-Robots-Tag': 'noindex' }),
+            }),
+            describe: describeSignedBadge,
+          },
+        ];
   return [
     {
       path: '/api/badge/:slug',
@@ -80,16 +139,20 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
       access: 'everyone',
       open: true,
       handle,
-      describe: describeBadge,
+      describe: () => describeBadge(),
     },
     { path: '/badges/:slug/picture', bucket: 'pages', access: 'everyone', handle },
+    ...signed,
   ];
 }
 
-function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
-  const { finder, status, samples, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } =
-    sources;
-  const figureReader = createFigureReader(samples, now);
+/** Creates the handler of a kind of badges, with caches of its own. */
+function createBadgeHandler(
+  sources: BadgeSources,
+  figureReader: FigureReader,
+  { find, namesOf, headers }: BadgeKind,
+): (request: HttpRequest) => Promise<HttpResponse> {
+  const { status, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
   const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
   const others = new BoundedMap<string, Kept>(MAX_CACHED_OTHERS);
   const labelled = new BoundedMap<string, Kept>(MAX_CACHED_LABELLED);
@@ -121,17 +184,21 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     request: BadgeRequest,
   ): Promise<HttpResponse> => {
     const { theme, format } = request;
+    const names = namesOf(service);
     const body =
       format === 'shields'
-        ? JSON.stringify(shieldsAnswer(request.label || fullName(service), caption, theme))
-        : await renderBadge(pictureOf(service, caption, request, format));
-    return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
+        ? JSON.stringify(shieldsAnswer(request.label || names.full, caption, theme))
+        : await renderBadge(pictureOf(names, caption, request, format));
+    return { status: 200, headers: headers[format], body, etag: entityTag(body) };
   };
 
   return async (asked) => {
-    const { name, ...request } = readBadgeRequest(asked.params.slug ?? '', asked.query);
+    const { name, ...request } = readBadgeRequest(
+      asked.params.slug ?? asked.params.secret ?? '',
+      asked.query,
+    );
     const { theme, variant, window, measure, format, style, scale, label } = request;
-    const service = await finder.named(asked, name);
+    const service = await find(asked, name);
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const caption = await captionFor(service, current, request);
     // A status as PNG shows no time, so it does not change with each check.
@@ -155,21 +222,20 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
 
 /** The input of the renderer. For the badge of the contract, a status as PNG, it contains only what the badge shows. */
 function pictureOf(
-  service: Service,
+  { name, fallback, full }: BadgeNames,
   caption: BadgeCaption,
   { theme, style, scale, label }: BadgeRequest,
   format: 'png' | 'svg',
 ): BadgePicture {
-  const { name, domain } = service;
   const { status, word, window, asOf } = caption;
   const ageText = window === null && caption.ageText !== null ? asOfAge(caption.ageText) : caption.ageText;
   const picture = {
-    ...{ name, fallback: domain, status, theme, ageText },
+    ...{ name, fallback, status, theme, ageText },
     ...(label === '' ? {} : { label }),
     ...(style === 'card' ? {} : { style }),
     ...(window === null ? {} : { figure: { word, window } }),
   };
-  if (format === 'svg') return { ...picture, format, title: sentenceOf(label || fullName(service), caption) };
+  if (format === 'svg') return { ...picture, format, title: sentenceOf(label || full, caption) };
   return {
     ...picture,
     ...(scale === '1' ? {} : { scale: 2 }),
@@ -177,9 +243,43 @@ function pictureOf(
   };
 }
 
-function describeBadge(): OpenApiOperation {
+const ENDINGS = 'At its end, .png, .svg or .json says the format, and @2x before that the scale';
+
+function describeSignedBadge(): OpenApiOperation {
+  const {
+    parameters: [, ...parameters] = [],
+    responses,
+    ...badge
+  } = describeBadge(SIGNED_CACHING, 'kept for a minute');
+  // A secret in the path needs no scope.
+  const { 403: _, ...others } = responses;
+  return {
+    ...badge,
+    operationId: 'getSignedBadge',
+    summary: 'Get the badge of a private service by its signed address',
+    description:
+      'The badge as for other services, with the display name of the service alone: a name that contains the host becomes "Status". The address is the `badge_url` of the service, for its members, until it is renewed, or the service is removed, becomes public or unlisted, or goes to another account.',
+    parameters: [
+      {
+        name: 'secret',
+        in: 'path',
+        required: true,
+        description: `The last part of the address. ${ENDINGS}.`,
+        schema: { type: 'string' },
+        example: 'x'.repeat(40),
+      },
+      ...parameters,
+    ],
+    responses: { ...others, ...problems({ 404: 'No badge has this address, or it was renewed.' }) },
+  };
+}
+
+function describeBadge(
+  caching = PICTURE_CACHING,
+  kept = 'to be kept by shared caches for 300 seconds',
+): OpenApiOperation {
   const slug = SLUG(
-    'The domain with each dot replaced by a dash. At its end, .png, .svg or .json says the format, and @2x before that the scale: github-com@2x.png.',
+    `The domain with each dot replaced by a dash. ${ENDINGS}: github-com@2x.png.`,
     'github-com',
   );
   return {
@@ -192,12 +292,12 @@ function describeBadge(): OpenApiOperation {
     parameters: [slug, ...queryParameters(BADGE_QUERY), IF_NONE_MATCH],
     responses: {
       200: {
-        description: 'The badge, to be kept by shared caches for 300 seconds.',
+        description: `The badge, ${kept}.`,
         headers: {
           ...LIMIT_HEADERS,
           'Cache-Control': {
             description: 'How long it may be kept.',
-            schema: { type: 'string', const: PICTURE_CACHING },
+            schema: { type: 'string', const: caching },
           },
         },
         content: {

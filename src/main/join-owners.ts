@@ -24,6 +24,7 @@ import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { findKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
+import { createBadgeAddresses } from '../view/badge-addresses.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';
@@ -144,6 +145,7 @@ export async function joinOwners(parts: {
         mayAddAccounts: accounts.open && site.access !== 'members',
       }),
       acknowledgeLinks: links,
+      badgeAddresses: createBadgeAddresses(secretKey, http.siteUrl),
       proofs,
       kinds: CHANNEL_KINDS_TABLE,
       charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),

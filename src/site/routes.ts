@@ -126,11 +126,11 @@ function ownedRoutes(
   finder: ServiceFinder,
 ): Route[] {
   if (owners === null) return [];
-  const { registry, proofs, destinations, bounds, kinds, charge } = owners;
+  const { registry, proofs, destinations, bounds, kinds, charge, badgeAddresses } = owners;
   // Changes look for services of their account, and refuse those of others.
   const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
   const context = { registry, proofs, destinations, bounds, kinds, charge, siteUrl, now, ...found };
-  const owned = { directory: directory.shown, finder, services, siteUrl, context };
+  const owned = { directory: directory.shown, finder, services, siteUrl, context, badgeAddresses };
   return [
     serviceRoute(owned),
     ...ownedServiceRoutes(owned),
@@ -221,7 +221,7 @@ export function createRoutes(sources: RouteSources): {
     streams.route,
     ...atomRoutes({ ...parts, pages }),
     ...calendarRoutes({ ...parts, pages }),
-    ...badgeRoutes(parts),
+    ...badgeRoutes({ ...parts, badgeAddresses: sources.owners?.badgeAddresses ?? null }),
     chartRoute(parts),
     heatmapRoute(parts),
   ]);

@@ -5,6 +5,7 @@ import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
+import { type BadgeAddresses, nameWithoutHost } from '../view/badge-addresses.ts';
 import {
   BADGE_MEASURES,
   BADGE_SCALES,
@@ -24,7 +25,9 @@ import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
 /** Sources of the pages. */
-export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'finder' | 'status' | 'siteUrl'>;
+export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'finder' | 'status' | 'siteUrl'> & {
+  readonly badgeAddresses: BadgeAddresses | null;
+};
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
 const MAX_MATCHES_SHOWN = 12;
@@ -135,10 +138,12 @@ function viewBadge(
   sources: BadgeBuilderSources,
   texts: Texts['badges'],
 ) {
-  const { directory, siteUrl } = sources;
+  const { directory, siteUrl, badgeAddresses } = sources;
   const page = directory.pageName(service);
-  const place = { siteUrl, page, request: asked };
-  const alt = texts.alt(asked.label || fullName(service), asked.variant, texts.windows[asked.window]);
+  const signed = badgeAddresses?.urlOf(service) ?? null;
+  const place = { siteUrl, page, request: asked, ...(signed === null ? {} : { signed }) };
+  const name = signed === null ? fullName(service) : nameWithoutHost(service);
+  const alt = texts.alt(asked.label || name, asked.variant, texts.windows[asked.window]);
   // Our own picture instead of the one by Shields, because pages of this site load nothing from other sites.
   const format = asked.format === 'png' ? 'png' : 'svg';
   const previews = PICTURE_THEMES.map((theme) => ({

@@ -91,6 +91,7 @@ export type PageSources = Omit<
     | 'samples'
     | 'kinds'
     | 'acknowledgeLinks'
+    | 'badgeAddresses'
     | 'charge'
     | 'tryCheck'
     | 'shareOf'
@@ -148,7 +149,11 @@ export function pageRoutes(sources: PageSources) {
     aboutPage(render, { ...sources, assets: assets.addresses }),
     docsPage(render, sources),
     designPage(render, assets.addresses),
-    ...badgeBuilder(render, sources, assets.addresses),
+    ...badgeBuilder(
+      render,
+      { ...sources, badgeAddresses: sources.owners?.badgeAddresses ?? null },
+      assets.addresses,
+    ),
     ...pages,
     ...ownerRoutes(render, news),
     ...(sources.owners?.sendsMail === true

@@ -80,6 +80,8 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
   };
   const [route] = badgeRoutes({
     finder: createServiceFinder(directory.shown, async () => new Set()),
+    directory: directory.shown,
+    badgeAddresses: null,
     status,
     samples: {
       query(query) {

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
+import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
 import { documentSchemas } from '../support/document-schemas.ts';
 import type { Answer } from './answer.ts';
 import {
@@ -53,11 +54,13 @@ const SERVICES = [
   service(2, 'closed', { origin: 'owner', accountId: 1, check: withAddress(SECRETS[1]) }),
   service(3, 'pushed', { check: withAddress(SECRETS[2]) }),
 ];
+const HIDDEN = service(4, 'hidden', { origin: 'owner', accountId: 1, visibility: 'private' });
+const BADGE = createBadgeAddresses(new Uint8Array(32), '').urlOf(HIDDEN) ?? '';
 const coded = (code: string) => Object.assign(new Error(code), { code });
 
 /** A world in which every list of the API has a row. */
 async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
-  const world = await startApi({ services: SERVICES, ...more });
+  const world = await startApi({ services: [...SERVICES, HIDDEN], ...more });
   t.teardown(world.close);
   const update = { at: NOW, status: 'investigating' as const, text: 'We look into it.' };
   await world.status.put([current(1, check(NOW - 10_000)), current(2, check(NOW - 10_000))]);
@@ -151,6 +154,7 @@ function addressOf(path: string, slug?: string): string {
     .replace('{slug}', slug ?? known)
     .replace('{id}', 'own-1-1')
     .replace('{secret}/{signal}', `${SECRETS[1]}/start`)
+    .replace('/badge/{secret}', BADGE)
     .replace('push/{secret}', `push/${SECRETS[2]}`)
     .replace('{secret}', SECRETS[0]);
 }
@@ -180,7 +184,7 @@ function createSender(world: World) {
 
 /** Whether the endpoint takes POST and PUT without a key besides GET. */
 function isHeartbeatAddress({ path }: Pick<Endpoint, 'path'>): boolean {
-  return path.endsWith('{secret}') || path.startsWith('/beat/');
+  return /^\/(?:beat|api\/push)\//.test(path);
 }
 
 /** Whether the endpoint takes JSON and needs a key. */
@@ -204,7 +208,7 @@ t.test('it gives every response that the document names, as the document says', 
     }
     confirm(endpoint, 401, await send(endpoint, { headers: { authorization: 'Bearer x' } }));
     const otherScope = isKeyed(endpoint) ? 'read' : 'heartbeat';
-    if (!isHeartbeatAddress(endpoint))
+    if (!path.includes('{secret}'))
       confirm(endpoint, 403, await send(endpoint, { headers: world.makeKey({ scopes: [otherScope] }) }));
     for (const { name, in: place } of operation.parameters) {
       if (place === 'query' && !(isHeartbeatAddress(endpoint) && !(name === 'status' && has(endpoint, 400))))
@@ -246,7 +250,8 @@ t.test('it gives every response that the document names, as the document says', 
   };
   const badge = one('/api/badge/{slug}');
   for (const format of ['svg', 'shields'])
-    confirm(badge, 200, await send(badge, { url: `/api/badge/shop-example?format=${format}` }));
+    for (const drawn of [badge, one('/badge/{secret}')])
+      confirm(drawn, 200, await send(drawn, { url: `${addressOf(drawn.path)}?format=${format}` }));
   const dependencies = one('/api/v1/services/{slug}/dependencies');
   confirm(dependencies, 403, await send(dependencies, { url: addressOf(dependencies.path, 'closed') }));
   const oneIncident = one('/api/v1/incidents/{slug}/{id}');

@@ -6,6 +6,7 @@ import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
+import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
 import { documentSchemas } from '../support/document-schemas.ts';
 import { sendWith } from './send-with.ts';
 import { from, incident, service, startApi } from './site-world.ts';
@@ -52,7 +53,11 @@ const IDS = [
 t.test('it documents each endpoint, and each answers as documented', async (t) => {
   const secret = 'q8mOGyrv6Jc0vTGTUlZ5Yg';
   const check = { ...DEFAULT_CHECK, addressHash: hashAddressSecret(secret) };
-  const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true, check })] });
+  const hidden = service(2, 'hidden', { origin: 'owner', accountId: 1, visibility: 'private' });
+  const badge = createBadgeAddresses(new Uint8Array(32), '').urlOf(hidden) ?? '';
+  const world = await startApi({
+    services: [service(1, 'shop', { publicDependencies: true, check }), hidden],
+  });
   t.teardown(world.close);
   await world.putIncidents(incident('own-1-1', 1));
   await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
@@ -115,6 +120,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/services',
     '/api/v1/services/{slug}',
     '/api/v1/services/{slug}/address',
+    '/api/v1/services/{slug}/badge-address',
     '/api/v1/services/{slug}/dependencies',
     '/api/v1/services/{slug}/history',
     '/api/v1/services/{slug}/vendor',
@@ -122,6 +128,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/status/{slug}',
     '/api/v1/webhooks',
     '/api/v1/webhooks/{id}',
+    '/badge/{secret}',
     '/beat/{secret}',
     '/beat/{secret}/{signal}',
     '/incidents.atom',
@@ -135,7 +142,11 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     if (path === '/api/v1/events' || operation === undefined) continue;
     const ofService = /badge|chart|atom|\.ics/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
-    const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
+    const filled = path
+      .replace('{slug}', slug)
+      .replace('/badge/{secret}', badge)
+      .replace('{secret}', secret)
+      .replace('{signal}', 'start');
     const [, id] = IDS.find(([part]) => path.includes(part)) ?? ['', 'own-1-1'];
     const key = operation.security.length === 1 ? world.makeKey() : {};
     const good = await world.get(filled.replace('{id}', id), key);
@@ -151,8 +162,11 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
       if (place !== 'query') continue;
       if (shape.enum !== undefined) {
         for (const word of shape.enum) {
-          const url = path.replace('{slug}', slug);
-          t.equal((await world.get(`${url}?${name}=${word}`)).status, 200, `${path} takes ${name}=${word}`);
+          t.equal(
+            (await world.get(`${filled}?${name}=${word}`)).status,
+            200,
+            `${path} takes ${name}=${word}`,
+          );
         }
       }
     }

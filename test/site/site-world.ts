@@ -39,6 +39,7 @@ import type { Registry } from '../../src/store/ports/registry.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';
@@ -365,6 +366,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       kinds: options.kinds ?? TEST_KINDS,
       sendsMail: true,
       acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
+      badgeAddresses: createBadgeAddresses(new Uint8Array(32), siteUrl),
       charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
       tryCheck: async () => goodAttempt(),
       proofs: {

@@ -15,6 +15,7 @@ import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/servic
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import type { Person } from '../../src/store/ports/people.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
 import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { DashboardSources } from '../../src/web/dashboard/dashboard-forms.ts';
@@ -120,6 +121,7 @@ export async function dashboard(
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
+    badgeAddresses: createBadgeAddresses(new Uint8Array(32), 'http://upbeat.test'),
     charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, createFakeClock(NOW)),
     tryCheck: more.tryCheck ?? (async () => goodAttempt()),
     shareOf: more.shareOf ?? (() => null),

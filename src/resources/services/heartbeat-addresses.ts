@@ -1,8 +1,8 @@
-/** Heartbeat addresses of services: its owners, editors or the operator make and remove them. */
+/** Addresses with a secret: for heartbeats of services, and of badges. Its owners, editors or the operator make and end them. */
 import { randomBytes } from 'node:crypto';
 import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-address.ts';
 import { attempt, type Outcome, type Principal } from '../kit/change.ts';
-import { type ServiceContext, serviceChanges } from './services.ts';
+import { type OwnedService, ownedOutcome, type ServiceContext, serviceChanges } from './services.ts';
 
 /** Bytes of a secret: as hard to guess as a random UUID. */
 const SECRET_BYTES = 16;
@@ -47,5 +47,22 @@ export async function removeHeartbeatAddress(
   return await serviceChanges.change(context, principal, slug, revisions, (service) => {
     const { addressHash: _, ...check } = service.check;
     return attempt(() => context.registry.changeService(service.slug, { check }, [service.revision]));
+  });
+}
+
+/** Renews the signed address of a service's badge, which it has while it is private; the former one ends. Refused as {@link makeHeartbeatAddress}. */
+export async function renewBadgeAddress(
+  context: ServiceContext,
+  principal: Principal,
+  slug: string,
+  revisions: readonly number[] | null,
+): Promise<Outcome<OwnedService>> {
+  return await serviceChanges.change(context, principal, slug, revisions, async (service) => {
+    const badgeRenewals = (service.badgeRenewals ?? 0) + 1;
+    return ownedOutcome(
+      await attempt(() =>
+        context.registry.changeService(service.slug, { badgeRenewals }, [service.revision]),
+      ),
+    );
   });
 }

@@ -161,7 +161,8 @@ async function sealed(
   return { ...service, check };
 }
 
-function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
+/** The outcome of a change of an owner's service. */
+export function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
   if (!outcome.ok) return outcome;
   const { value } = outcome;
   if (isOwned(value)) return accept(value);

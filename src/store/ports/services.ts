@@ -115,7 +115,7 @@ export interface ServiceState {
  * the owner's choice; later heartbeats do not change it.
  */
 export type ServiceEdit = Partial<
-  Omit<DefinedService, 'domain' | 'slug' | 'isFurther'> & Pick<Service, 'verified'>
+  Omit<DefinedService, 'domain' | 'slug' | 'isFurther'> & Pick<Service, 'verified' | 'badgeRenewals'>
 >;
 
 /** Services of the catalogue and of owners. */

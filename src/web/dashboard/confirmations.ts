@@ -19,6 +19,7 @@ export const CONFIRMATIONS: Readonly<Record<string, Confirmation>> = {
   '/dashboard/services/:slug/address': {
     ...{ question: 'address', back: '/dashboard/services/:slug', ifSent: 'replaces' },
   },
+  '/dashboard/services/:slug/badge': { question: 'badge', back: '/dashboard/services/:slug' },
   '/dashboard/channels/:id/remove': { question: 'channel', back: '/dashboard/channels/:id' },
   '/dashboard/rules/:id/remove': { question: 'rule', back: '/dashboard/rules/:id' },
   '/dashboard/webhooks/remove': { question: 'webhook', back: '/dashboard/webhooks' },

@@ -38,6 +38,7 @@ import type { StatusReads } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
+import type { BadgeAddresses } from '../../view/badge-addresses.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
@@ -90,6 +91,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly acknowledgeLinks: {
     readonly read: (token: string) => { readonly accountId: number; readonly thread: string } | null;
   };
+  readonly badgeAddresses: BadgeAddresses;
   /** Counts messages that an account sends manually. Throws `rate_limited` beyond the limit. */
   readonly charge: (
     what: Parameters<SendContext['charge']>[0] | 'trials',

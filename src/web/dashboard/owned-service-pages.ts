@@ -11,10 +11,12 @@ import { verifyDomain } from '../../resources/services/domains.ts';
 import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
+  renewBadgeAddress,
 } from '../../resources/services/heartbeat-addresses.ts';
 import type { Trial } from '../../resources/services/new-service.ts';
 import { serviceChanges } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
+import { nameWithoutHost } from '../../view/badge-addresses.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { whyUnreached } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -116,6 +118,9 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       if (!outcome.ok) return outcome;
       return await page(service, session, null, { secret: outcome.value.secret });
     }),
+    form('badge', ({ slug }, session, fields) =>
+      renewBadgeAddress(context, memberOf(session), slug, revisionIn(fields)),
+    ),
     form('pause', setPaused(true)),
     form('resume', setPaused(false)),
     form('verify', async ({ domain, check }, session) => {
@@ -133,7 +138,18 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
 
 /** Creates the function that shows a service with what was entered in a refused form. */
 function createPage(show: ShowPage, sources: DashboardSources) {
-  const { registry, directory, status, samples, beginHistory, proofs, siteUrl, bounds, clock } = sources;
+  const {
+    registry,
+    directory,
+    status,
+    samples,
+    beginHistory,
+    proofs,
+    siteUrl,
+    bounds,
+    clock,
+    badgeAddresses,
+  } = sources;
   const times = {
     intervalMs: bounds.usual.intervalMs,
     listenedAt: () => clock.now(),
@@ -164,7 +180,12 @@ function createPage(show: ShowPage, sources: DashboardSources) {
     const shownAs = directory.pageName(service);
     // Nobody can prove an address, or a name of a private network.
     const needsProof = !service.verified && readHostName(service.domain).ok;
-    const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
+    const signed = badgeAddresses.urlOf(service);
+    const badge = { siteUrl, page: shownAs, request: DEFAULT_BADGE };
+    const snippets =
+      signed === null
+        ? badgeSnippets(badge, `${name} status`)
+        : badgeSnippets({ ...badge, signed }, `${nameWithoutHost(service)} status`);
     return show(
       './dashboard-service',
       {
@@ -191,7 +212,8 @@ function createPage(show: ShowPage, sources: DashboardSources) {
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
         markdown: snippets.markdown,
         html: snippets.html,
-        badge: `/api/badge/${shownAs}`,
+        badge: signed === null ? `/api/badge/${shownAs}` : signed.slice(siteUrl.length),
+        signed,
         slug,
       },
       session,

@@ -141,6 +141,11 @@ export const englishDashboard = {
       effect: 'Jobs that request it get 404 from now on, and their heartbeats are missed.',
       button: 'End the address',
     },
+    badge: {
+      title: 'Give this badge a new address?',
+      effect: 'Pages that show it by the former address show a broken picture until they are changed.',
+      button: 'New address',
+    },
     channel: {
       title: 'Remove this channel?',
       effect: 'Nothing is sent to it any more, and its messages are removed. Rules stay.',
@@ -229,6 +234,10 @@ export const englishDashboard = {
   noAnswer: 'none',
   took: 'Time',
   badge: 'Badge',
+  badgeLead:
+    'The service is private. Anyone with this address sees its badge: display name and status, neither host nor address.',
+  badgeAddress: 'Address',
+  newBadgeAddress: 'New address',
   otherBadges: 'Other badges: uptime, response time, SVG',
   pauseOrDelete: 'Pause or delete',
   pause: 'Pause',

@@ -166,6 +166,12 @@ export const germanDashboard: Texts['dashboard'] = {
       effect: 'Wer sie aufruft, erhält von nun an 404, und die Lebenszeichen bleiben aus.',
       button: 'Adresse beenden',
     },
+    badge: {
+      title: 'Diesem Badge eine neue Adresse geben?',
+      effect:
+        'Seiten, die es unter der bisherigen Adresse zeigen, zeigen kein Bild mehr, bis sie geändert sind.',
+      button: 'Neue Adresse',
+    },
     channel: {
       title: 'Diesen Kanal entfernen?',
       effect: 'Er erhält nichts mehr, und seine Meldungen werden entfernt. Regeln bleiben.',
@@ -255,6 +261,10 @@ export const germanDashboard: Texts['dashboard'] = {
   noAnswer: 'keine',
   took: 'Dauer',
   badge: 'Badge',
+  badgeLead:
+    'Der Dienst ist privat. Wer diese Adresse hat, sieht sein Badge: Anzeigename und Status, weder Host noch Adresse.',
+  badgeAddress: 'Adresse',
+  newBadgeAddress: 'Neue Adresse',
   otherBadges: 'Andere Badges: Erreichbarkeit, Antwortzeit, SVG',
   pauseOrDelete: 'Anhalten oder löschen',
   pause: 'Anhalten',

@@ -14,15 +14,17 @@ export interface BadgePlace {
   /** The service's name on badges and pages. */
   readonly page: string;
   readonly request: BadgeRequest;
+  /** The signed address of its badge, which links to nothing, since strangers see no page of a private service. Absent: it has none. */
+  readonly signed?: string;
 }
 
 /** URL of a badge, without default parameters. */
-export function badgeUrl({ siteUrl, page, request }: BadgePlace): string {
+export function badgeUrl({ siteUrl, page, request, signed }: BadgePlace): string {
   const ending = { png: request.scale === '2' ? '@2x.png' : '', svg: '.svg', shields: '.json' }[
     request.format
   ];
   const query = badgeQuery(request);
-  return `${siteUrl}/api/badge/${encodeURIComponent(page)}${ending}${query === '' ? '' : `?${query}`}`;
+  return `${signed ?? `${siteUrl}/api/badge/${encodeURIComponent(page)}`}${ending}${query === '' ? '' : `?${query}`}`;
 }
 
 /** The parameters of a badge except its format and scale, without those that are the default or have no effect. */
@@ -54,7 +56,7 @@ export function badgeSnippets(place: BadgePlace, alt: string) {
   const doubled = (theme: PictureTheme) =>
     request.format === 'png' ? `${urlOf({ theme, scale: '2' })} 2x` : null;
   const url = urlOf({});
-  const link = `${siteUrl}/status/${encodeURIComponent(page)}`;
+  const link = place.signed === undefined ? `${siteUrl}/status/${encodeURIComponent(page)}` : null;
   const line = visibleLine(alt);
   const size =
     request.format === 'shields'
@@ -63,23 +65,24 @@ export function badgeSnippets(place: BadgePlace, alt: string) {
         ? ` height="${COMPACT_HEIGHT}"`
         : ' width="280" height="36"';
   const html = escapeMarkup;
-  const linked = (picture: string) => `<a href="${html(link)}">${picture}</a>`;
+  const linked = (picture: string) => (link === null ? picture : `<a href="${html(link)}">${picture}</a>`);
   const image = (theme: PictureTheme) => {
     const srcset = doubled(theme);
     const more = srcset === null ? '' : ` srcset="${html(srcset)}"`;
     return `<img src="${html(urlOf({ theme }))}"${more} alt="${html(line)}"${size}>`;
   };
   const dark = [urlOf({ theme: 'dark' }), doubled('dark') ?? []].flat().join(', ');
+  const shown = `![${escapeMarkdown(line)}](${url})`;
   return {
-    markdown: `[![${escapeMarkdown(line)}](${url})](${link})`,
+    markdown: link === null ? shown : `[${shown}](${link})`,
     html: linked(image(request.theme)),
     /** HTML of a picture that follows the theme of the reader, also in a README on GitHub. */
     themes: linked(
       `<picture><source media="(prefers-color-scheme: dark)" srcset="${html(dark)}">${image('light')}</picture>`,
     ),
     // The value of an option is plain text on one line (reStructuredText, directives).
-    restructured: `.. image:: ${url}\n   :alt: ${line}\n   :target: ${link}`,
-    asciidoc: `image::${url}["${cleanAsciidoc(line)}",link="${link}"]`,
+    restructured: `.. image:: ${url}\n   :alt: ${line}${link === null ? '' : `\n   :target: ${link}`}`,
+    asciidoc: `image::${url}["${cleanAsciidoc(line)}"${link === null ? '' : `,link="${link}"`}]`,
     url,
   };
 }

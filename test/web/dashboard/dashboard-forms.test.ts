@@ -455,3 +455,42 @@ t.test('a channel that is in no rule says so and can be added to one', async (t)
   t.match(await registry.rulesOf(ada.id), [{ channels: [first?.id, second?.id] }]);
   t.notMatch((await call(path, ada)).text, /No rule sends alerts/);
 });
+
+t.test('the page of a private service has the address of its badge, which editors renew', async (t) => {
+  const { registry, directory, ada, join, call, post } = await dashboard(t);
+  const path = '/dashboard/services/nas-example-com';
+  const nas = { domain: 'nas.example.com', name: 'Photos', kind: 'heartbeat', visibility: 'private' };
+  t.match(await post('/dashboard/services/new/save', ada, nas), { status: 303 });
+  const addressIn = ({ text }: { text: string }) =>
+    /value="(http:\/\/upbeat\.test\/badge\/[\w-]{40})"/.exec(text)?.[1] ?? '';
+  const shown = await call(path, ada);
+  const first = addressIn(shown);
+  t.match(first, /badge/);
+  t.match(shown.text, `src="${new URL(first).pathname}"`);
+  t.match(shown.text, `![Photos status](${first})`);
+  t.notMatch(shown.text, '/api/badge/');
+  const asked = await post(`${path}/badge`, ada, { confirmed: '' });
+  t.match(asked, { status: 200, text: /Give this badge a new address\?/ });
+  const viewer = await join(ada.id, 'viewer');
+  const seen = await call(path, viewer);
+  t.equal(addressIn(seen), first);
+  t.notMatch(seen.text, `action="${path}/badge"`);
+  t.match(await post(`${path}/badge`, viewer, { revision: '1' }), { code: 'forbidden_role' });
+  t.match(await post(`${path}/badge`, { ...ada, token: 'x' }, {}), { code: /./ });
+  t.equal(addressIn(await call(path, ada)), first);
+  t.match(await post(`${path}/badge`, ada, {}), { status: 303, location: path });
+  const second = addressIn(await call(path, ada));
+  t.match(second, /badge/);
+  t.not(second, first);
+  t.match(
+    (await post(`${path}/badge`, ada, { revision: '1' })).status,
+    400,
+    'from a page that is out of date',
+  );
+  await registry.changeService('nas-example-com', { visibility: 'public' });
+  const service = await registry.findService('nas-example-com');
+  directory.load(service === null ? [] : [service]);
+  const open = await call(path, ada);
+  t.equal(addressIn(open), '');
+  t.match(open.text, '/api/badge/nas-example-com');
+});

@@ -46,6 +46,20 @@ t.test('it writes the snippet of each language', async (t) => {
   });
 });
 
+t.test('it shows the badge of a private service by its signed address, and links to nothing', async (t) => {
+  const signed = 'https://upbeat.example/badge/3.abc';
+  const alone = { ...place({ format: 'svg' }), signed };
+  const image = `<img src="${signed}.svg" alt="NAS" width="280" height="36">`;
+  t.same(badgeSnippets(alone, 'NAS'), {
+    markdown: `![NAS](${signed}.svg)`,
+    html: image,
+    themes: `<picture><source media="(prefers-color-scheme: dark)" srcset="${signed}.svg?theme=dark">${image}</picture>`,
+    restructured: `.. image:: ${signed}.svg\n   :alt: NAS`,
+    asciidoc: `image::${signed}.svg["NAS"]`,
+    url: `${signed}.svg`,
+  });
+});
+
 t.test('it leads Shields to the endpoint, and names no size that Shields chooses', async (t) => {
   const url = `https://img.shields.io/endpoint?url=${encodeURIComponent(`${BADGE}.json?variant=latency&window=1y&measure=p95`)}`;
   const shields = badgeSnippets(

@@ -49,7 +49,7 @@ export function toDefinition(row: ServiceRow): NewService {
   };
 }
 
-/** The members that few services have, and the columns that hold them. Where a service has none, a flag is 0, and others are null. */
+/** The members that few services have, and the columns that hold them. Where a service has none, flags and numbers are 0, and others are null. */
 const RARE = [
   { member: 'statusPage', column: 'status_page', form: 'json' },
   { member: 'publicDependencies', column: 'public_dependencies', form: 'flag' },
@@ -58,10 +58,11 @@ const RARE = [
   { member: 'isFurther', column: 'further', form: 'flag' },
   { member: 'visibility', column: 'visibility', form: 'text' },
   { member: 'dependsOn', column: 'depends_on', form: 'json' },
+  { member: 'badgeRenewals', column: 'badge_renewals', form: 'number' },
 ] as const satisfies readonly {
   readonly member: keyof NewService;
   readonly column: keyof ServiceRow;
-  readonly form: 'json' | 'flag' | 'text';
+  readonly form: 'json' | 'flag' | 'number' | 'text';
 }[];
 
 /** The columns of what few services have. */
@@ -86,6 +87,7 @@ function writeRareMembers(
     RARE.map(({ member, column, form }) => {
       const value = isUnsaid(service[member]) ? null : service[member];
       if (form === 'flag') return [column, value === null ? 0 : 1];
+      if (form === 'number') return [column, Number(value)];
       return [column, value === null || typeof value === 'string' ? value : JSON.stringify(value)];
     }),
   );
@@ -178,6 +180,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   'paused',
   'public_dependencies',
   'further',
+  'badge_renewals',
   'ever_verified',
   'unproven',
 ]);
@@ -250,7 +253,8 @@ export async function updateServices(
   );
   const updates = given.map(({ row, service }) => ({
     row,
-    service: withTrust(withoutUnsaid(service), trusted),
+    // An address that was renewed stays so, even where a service that was removed is added again.
+    service: withTrust({ ...renewalsOf(row), ...withoutUnsaid(service) }, trusted),
     defined: service,
   }));
   const parents = new Map(updates.flatMap(parentChange));
@@ -283,6 +287,10 @@ export async function updateServices(
   }
   await followParents(store, parents);
   return updated;
+}
+
+function renewalsOf({ badge_renewals: badgeRenewals }: ServiceRow): Pick<NewService, 'badgeRenewals'> {
+  return badgeRenewals === 0 ? {} : { badgeRenewals };
 }
 
 /** What a change means to the services that depend on one: another slug, or null where it is another account's from now on. */

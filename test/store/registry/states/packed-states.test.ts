@@ -34,6 +34,7 @@ function toRow({ service, current, memory, newestTimestamp, lastArrivedAt }: Ser
     further: service.isFurther === true ? 1 : 0,
     visibility: service.visibility === 'public' ? null : (service.visibility ?? null),
     depends_on: jsonOf(service.dependsOn),
+    badge_renewals: service.badgeRenewals ?? 0,
     ...{ seq: current.seq, observed_at: current.observedAt, status: current.status, since: current.since },
     latest: current.latest === null ? null : JSON.stringify(toStoredCheck(current.latest)),
     regions: jsonOf(toStoredRegions(current)),
