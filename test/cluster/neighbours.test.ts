@@ -1,7 +1,7 @@
 /** Failures of a node that a neighbour confirms or contradicts: both sides, over messages that arrive or get lost. */
 import t from 'tap';
-import { ANSWER_TIMEOUT_MS, MAX_ASKED } from '../../src/cluster/neighbours/confirm-failures.ts';
-import { readAnswer, readQuestion } from '../../src/cluster/neighbours/neighbour-messages.ts';
+import { ANSWER_TIMEOUT_MS } from '../../src/cluster/neighbours/confirm-failures.ts';
+import { MAX_ASKED, readAnswer, readQuestion } from '../../src/cluster/neighbours/neighbour-messages.ts';
 import { createNeighbours } from '../../src/cluster/neighbours/neighbours.ts';
 import { MAX_LOOKS } from '../../src/cluster/neighbours/second-looks.ts';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
@@ -253,7 +253,11 @@ t.test('both sides are bounded: more failures count at once', async (t) => {
 });
 
 t.test('only texts of the form are questions and answers', async (t) => {
+  const ids = (length: number) => JSON.stringify(Array.from({ length }, (_, index) => index + 1));
+  const question = (length: number) => `{"from":"a","number":1,"serviceIds":${ids(length)}}`;
+  t.equal(readQuestion(question(MAX_ASKED))?.serviceIds.length, MAX_ASKED);
   for (const text of [
+    question(MAX_ASKED + 1),
     '',
     'null',
     '[]',
@@ -266,6 +270,7 @@ t.test('only texts of the form are questions and answers', async (t) => {
     '7',
     '{"number":1}',
     '{"number":1,"unknown":[-1]}',
+    `{"number":1,"unknown":${ids(MAX_ASKED + 1)}}`,
     '{"number":1,"unknown":[],"head":"{}","numbers":""}',
     '{"number":1,"unknown":[],"head":3}',
   ])

@@ -7,7 +7,7 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
 import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Log } from '../../log.ts';
-import type { Answer, Question } from './neighbour-messages.ts';
+import { type Answer, MAX_ASKED, type Question } from './neighbour-messages.ts';
 
 /** Options of {@link FailureConfirmation}. */
 export interface FailureConfirmationOptions {
@@ -34,8 +34,6 @@ interface Asked {
  * milliseconds. With the usual re-checks an alert about a service that refuses is sent within 15 s all the same.
  */
 export const ANSWER_TIMEOUT_MS = 3_000;
-/** Maximum number of failures that wait for an answer; further ones count at once. */
-export const MAX_ASKED = 2_000;
 /** Minimum time between two warnings, milliseconds. */
 const WARN_PAUSE_MS = 60_000;
 

@@ -3,6 +3,9 @@ import { isNodeName } from '../../domain/node.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import { decodeResults, encodeResults } from '../results/result-codec.ts';
 
+/** Maximum number of failures of a node that wait for an answer; further ones count at once. */
+export const MAX_ASKED = 2_000;
+
 /** A question: does the neighbour reach these services? */
 export interface Question {
   /** Name of the node that asks. */
@@ -68,5 +71,6 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
 }
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
+/** No node asks about more, and to each ID of a question an answer goes back. */
 const isNumbers = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) && value.every(isNumber);
+  Array.isArray(value) && value.length <= MAX_ASKED && value.every(isNumber);
