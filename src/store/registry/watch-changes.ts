@@ -118,6 +118,8 @@ export function followCommits(
       while (!isStopped) {
         const now = await commitAfter(seen);
         if (isStopped) return;
+        // The other side has stopped looking: it resolves at once from now on.
+        if (now === seen) throw new Error('no commits are noticed any more');
         onCommit(seen !== NONE_SEEN);
         seen = now;
       }

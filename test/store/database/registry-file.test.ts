@@ -13,7 +13,7 @@ import { createSqliteStore } from '../../../src/store/database/sqlite-store.ts';
 import { createForeignCommits, watchWrites } from '../../../src/store/registry/foreign-commits.ts';
 import { listIncidents } from '../../../src/store/registry/incidents/incident-rows.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
-import { startChangeWatch } from '../../../src/store/registry/watch-changes.ts';
+import { followCommits, startChangeWatch } from '../../../src/store/registry/watch-changes.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { entry, NOON } from '../registry-fixtures.ts';
 
@@ -396,4 +396,26 @@ t.test('it delivers nothing after a watch was stopped, even what was on its way'
   watch.stop();
   answer.resolve([{ seq: 1, serviceId: 1, slug: 'a', service: null }]);
   await new Promise((resolve) => setImmediate(resolve));
+});
+
+t.test('it asks again after a pause where commits are noticed no more', async (t) => {
+  const clock = createFakeClock();
+  let calls = 0;
+  let news = 0;
+  const stop = followCommits(
+    async () => {
+      calls++;
+      return 2;
+    },
+    clock,
+    () => news++,
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same([calls, news], [2, 1], 'an answer at once that is none');
+  await clock.advance(60_000);
+  t.ok(calls > 2 && calls < 120, `${calls} calls in a minute`);
+  stop();
+  const before = calls;
+  await clock.advance(60_000);
+  t.equal(calls, before);
 });
