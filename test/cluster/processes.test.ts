@@ -28,14 +28,9 @@ const LOG_MODULES = join(import.meta.dirname, '../support/log-modules.mjs');
 
 t.setTimeout(300_000);
 
-/** Whether the program has loaded BullMQ. The process that compiles all modules for the next start does not count. */
+/** Whether the program has loaded BullMQ. */
 function loadsBullmq(file: string): boolean {
-  const processes = Map.groupBy(readFileSync(file, 'utf8').split('\n'), (line) => line.split(' ')[0]);
-  return [...processes.values()].some(
-    (lines) =>
-      lines.some((line) => line.includes('/bullmq/')) &&
-      !lines.some((line) => line.includes('/workers/compile.ts')),
-  );
+  return readFileSync(file, 'utf8').includes('/bullmq/');
 }
 
 const sees = (program: RunningProgram, nodes: Ready['nodes'], withinMs?: number) =>

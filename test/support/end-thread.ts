@@ -19,7 +19,8 @@ function hangWhile(file: string): void {
 const folder = process.env.TEST_END_THREADS;
 if (!isMainThread && folder !== undefined)
   setInterval(() => {
-    const order = join(folder, basename(process.argv[1] ?? ''));
+    // A bundled entry has another ending.
+    const order = join(folder, basename(process.argv[1] ?? '').replace(/\.mjs$/, '.ts'));
     if (!existsSync(order)) return;
     const word = readFileSync(order, 'utf8');
     if (word === 'hang') hangWhile(order);
