@@ -69,7 +69,9 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
   await t.test('it answers from what it has while the server is away', async (t) => {
     const withKey = { authorization: `Bearer ${key}` };
     await program.get('/api/v1/incidents/shop');
-    await program.get('/status/shop', withKey);
+    // Lists contain what the account of the key may see, and are kept for it.
+    for (const path of ['/status/shop', '/', '/api/v1/incidents', '/incidents.atom'])
+      await program.get(path, withKey);
     await server.stop();
     const refused = await sendHeartbeat(installation, key);
     t.equal(refused.status, 503);
