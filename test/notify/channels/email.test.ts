@@ -244,7 +244,7 @@ t.test('it sends nothing before the receiver has agreed, and tells what the serv
   });
   t.same(server.letters, []);
   t.same(emailChannel.refuse?.({ to: 'ops' }), [
-    { setting: 'to', problem: { code: 'format', example: 'ops@example.com' } },
+    { setting: 'to', problem: { code: 'format', example: 'an address such as ops@example.com' } },
   ]);
   t.same(emailChannel.refuse?.({ to: 'ops@example.com' }), []);
   t.equal(emailChannel.describe({ to: 'ops@EXAMPLE.com' }), 'ops@example.com');
