@@ -27,7 +27,10 @@ t.test('it names what is wrong with each entry, and shows no value', async (t) =
     problems: [
       { path: 'alerts.operator.1.settings.token', message: 'The setting token is missing.' },
       { path: 'alerts.operator.1.settings.colour' },
-      { path: 'alerts.operator.1.settings.server', message: /^The setting server must be an address such as / },
+      {
+        path: 'alerts.operator.1.settings.server',
+        message: /^The setting server must be an address such as /,
+      },
       { path: 'alerts.operator.2.kind', message: `there is no kind ${other}` },
     ],
   });
