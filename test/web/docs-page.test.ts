@@ -53,8 +53,10 @@ t.test(
       .filter((section) => !section.includes('method key') && section.includes('method get'))
       .flatMap((section) => /<pre[^>]*>curl (?:-N )?"https:\/\/upbeat\.test([^"]*)/.exec(section)?.[1] ?? []);
     t.ok(open.length >= 15, `${open.length}`);
-    // Pages of owners, heartbeats and streams are made by their owners, or do not end.
-    for (const path of open.filter((one) => !/^\/(p|beat|api\/push|api\/v1\/pages)\/|events$/.test(one)))
+    // Pages, heartbeats and signed badges are made by owners; streams do not end.
+    for (const path of open.filter(
+      (one) => !/^\/(p|beat|badge|api\/push|api\/v1\/pages)\/|events$/.test(one),
+    ))
       t.equal((await world.get(path)).status, 200, path);
     t.match(open, ['/api/v1/status/pier'].concat(open.slice(1)));
     t.ok(open.includes('/api/v1/incidents/pier/own-1-7'));

@@ -35,7 +35,7 @@ const SAME_LAYOUT = /^\/dashboard\/(?!services\/|webhooks)/;
 /** Forms that repeat each other, as in the API's documentation, need not all be walked through. */
 const MAX_STOPS = 80;
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 type World = Awaited<ReturnType<typeof startServiceWorld>>;
 
