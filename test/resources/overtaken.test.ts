@@ -74,6 +74,7 @@ const RESOURCES = {
       removeService: null,
       createHeartbeatAddress: null,
       removeHeartbeatAddress: null,
+      renewBadgeAddress: null,
     },
     form: {
       path: '/dashboard/services/shop-example',
