@@ -3,13 +3,6 @@
  * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
 
-import {
-  CHANNEL_KINDS,
-  type ChannelKind,
-  type ChannelSettings,
-  MESSAGE_LANGUAGES,
-  type MessageLanguage,
-} from '../domain/alert/channel.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { DEFAULT_REGION } from '../domain/region.ts';
@@ -21,38 +14,13 @@ import {
   duration,
   durationType,
   list,
+  OPERATOR_CHANNEL,
   optionalDuration,
   optionalText,
+  PROVIDER,
   SITE,
   section,
 } from './setting-types.ts';
-
-const Provider = Type.Object(
-  {
-    id: Type.String({ pattern: '^[a-z0-9-]{1,32}$' }),
-    kind: Type.Unsafe<'oidc' | 'github'>({ type: 'string', enum: ['oidc', 'github'] }),
-    issuer: Type.Optional(Type.String({ format: 'http-url' })),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
-    clientId: Type.String({ minLength: 1 }),
-    clientSecret: Type.String({ minLength: 1, secret: true }),
-  },
-  // A provider that is not of this form may hold its secret anywhere, so it is never printed whole.
-  { additionalProperties: false, secret: true },
-);
-
-const OperatorChannel = Type.Object(
-  {
-    kind: Type.Unsafe<ChannelKind>({ type: 'string', enum: [...CHANNEL_KINDS] }),
-    language: Type.Optional(Type.Unsafe<MessageLanguage>({ type: 'string', enum: [...MESSAGE_LANGUAGES] })),
-    // The schema of the kind validates them at the start (src/main/operator-channels.ts).
-    settings: Type.Unsafe<ChannelSettings>({
-      type: 'object',
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
-    }),
-  },
-  // The settings of a kind may be secret.
-  { additionalProperties: false, secret: true },
-);
 
 /** The whole configuration file. */
 export const CONFIG_SCHEMA = section(
@@ -261,7 +229,7 @@ export const CONFIG_SCHEMA = section(
     auth: section(
       {
         providers: list(
-          Provider,
+          PROVIDER,
           [],
           'Sign-in providers: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}, and name for the button.',
           { secret: true },
@@ -295,7 +263,7 @@ export const CONFIG_SCHEMA = section(
           'The mail server that sends alerts and the letters to subscribers (docs/alerts/email.md).',
         ),
         operator: list(
-          OperatorChannel,
+          OPERATOR_CHANNEL,
           [],
           'Channels that tell the operator when the monitor loses its connection, and when it is back: kind, settings and language (docs/alerts.md).',
           { maxItems: 20, reloadable: true },

@@ -1,4 +1,11 @@
 /** The types of settings: schemas with a default and a meaning. */
+import {
+  CHANNEL_KINDS,
+  type ChannelKind,
+  type ChannelSettings,
+  MESSAGE_LANGUAGES,
+  type MessageLanguage,
+} from '../domain/alert/channel.ts';
 import { type TSchema, Type } from '../json-schema.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
@@ -60,4 +67,33 @@ export const SITE = section(
     ),
   },
   'Who sees the site, and what its address shows.',
+);
+
+/** A provider that people sign in with. */
+export const PROVIDER = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-z0-9-]{1,32}$' }),
+    kind: Type.Unsafe<'oidc' | 'github'>({ type: 'string', enum: ['oidc', 'github'] }),
+    issuer: Type.Optional(Type.String({ format: 'http-url' })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+    clientId: Type.String({ minLength: 1 }),
+    clientSecret: Type.String({ minLength: 1, secret: true }),
+  },
+  // A provider that is not of this form may hold its secret anywhere, so it is never printed whole.
+  { additionalProperties: false, secret: true },
+);
+
+/** A channel of the operator. */
+export const OPERATOR_CHANNEL = Type.Object(
+  {
+    kind: Type.Unsafe<ChannelKind>({ type: 'string', enum: [...CHANNEL_KINDS] }),
+    language: Type.Optional(Type.Unsafe<MessageLanguage>({ type: 'string', enum: [...MESSAGE_LANGUAGES] })),
+    // The schema of the kind validates them at the start (src/main/operator-channels.ts).
+    settings: Type.Unsafe<ChannelSettings>({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    }),
+  },
+  // The settings of a kind may be secret.
+  { additionalProperties: false, secret: true },
 );
