@@ -138,6 +138,15 @@ function answerWith(sources: Pick<OwnedServiceSources, 'context' | 'badgeAddress
   };
 }
 
+/** Answers with a service and the status that it had when it was changed, which `moment` contains. */
+function answerAsThen(sources: Pick<OwnedServiceSources, 'context' | 'badgeAddresses'>) {
+  const answer = answerWith(sources);
+  return (service: Service, moment: string | null, headers = {}): HttpResponse => {
+    const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
+    return answer(200, service, JSON.stringify(viewService(service, current, stale)), headers);
+  };
+}
+
 function locationOf({ siteUrl }: OwnedServiceSources, { slug }: Service): string {
   return `${siteUrl}/api/v1/services/${slug}`;
 }
@@ -233,7 +242,7 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
 function verifyRoute(sources: OwnedServiceSources): Route {
   const { context, services } = sources;
   const { proofs } = context;
-  const answer = answerWith(sources);
+  const answer = answerAsThen(sources);
   return repeatableRoute(context, {
     path: '/api/v1/services/:slug/verify',
     id: 'verifyService',
@@ -265,17 +274,14 @@ function verifyRoute(sources: OwnedServiceSources): Route {
       const verification = viewVerification(key.accountId, known.domain, false, proofs);
       return resultOf(outcome, outcome.ok ? {} : { verification });
     },
-    answer(service, moment) {
-      const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
-      const item = JSON.stringify(viewService(service, current, stale));
-      return answer(200, service, item, { 'Content-Location': locationOf(sources, service) });
-    },
+    answer: (service, moment) =>
+      answer(service, moment, { 'Content-Location': locationOf(sources, service) }),
   });
 }
 
 function badgeAddressRoute(sources: OwnedServiceSources): Route {
   const { context, services } = sources;
-  const answer = answerWith(sources);
+  const answer = answerAsThen(sources);
   return repeatableRoute(context, {
     path: '/api/v1/services/:slug/badge-address',
     id: 'renewBadgeAddress',
@@ -298,10 +304,7 @@ function badgeAddressRoute(sources: OwnedServiceSources): Route {
       keep(JSON.stringify(services.momentOf(resultOf(await serviceChanges.find(made, principal, slug)))));
       return resultOf(await renewBadgeAddress(made, principal, slug, revisions));
     },
-    answer(service, moment) {
-      const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
-      return answer(200, service, JSON.stringify(viewService(service, current, stale)));
-    },
+    answer,
   });
 }
 
