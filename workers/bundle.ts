@@ -1,7 +1,6 @@
 /**
- * A process that joins the sources of the program and its threads into a few files: `node workers/bundle.ts FOLDER`. Loaded
- * as they are, 1,100 files cost a start a quarter of its CPU time and the program 20 MB for as long as it runs. Packages
- * stay where they are: to join them as well saved nothing more.
+ * A process that bundles the sources of the program and its threads: `node workers/bundle.ts FOLDER`. `npm run bench -- start`
+ * measures what that saves. Packages stay where they are: bundling them as well saved nothing more.
  */
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -14,9 +13,9 @@ const THREADS = readdirSync(import.meta.dirname)
   .map((file) => join(import.meta.dirname, file))
   .filter((file) => file !== import.meta.filename);
 const ENTRIES = [join(ROOT, 'src/cli/program.ts'), ...THREADS];
-/** So many are kept, the newest. */
+/** The number of bundles that are kept, the newest. */
 const MAX_BUNDLES = 3;
-/** How sources name the file of a thread. */
+/** The address of a thread's file in a source. */
 const THREAD_ADDRESS = /new URL\('(?:\.\.\/)+workers\/([a-z-]+)\.ts', import\.meta\.url\)/g;
 
 /** Keeps every path that a source forms from its own place, but for those of threads, which are bundled too. */

@@ -176,7 +176,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     return mark === undefined ? null : pageUrl(siteUrl, page, picturePart(use, mark));
   };
 
-  /** The place of an incident in the registry, which knows it by another id than the page tells. */
+  /** The place of an incident in the registry, which has another id for it than the page. */
   const placeOf = async (view: PageView, told: IncidentKey): Promise<IncidentKey> => {
     const { startedAt, id } = told;
     const serviceIds = view.services.flatMap((one) => (one.service === null ? one.id : []));
@@ -264,7 +264,7 @@ function viewPrivate(name: string, { status, since }: CurrentStatus, stale: bool
   return { name, private: true as const, status, stale, since: formatTimeOrNull(since) };
 }
 
-/** An incident as the page tells it. */
+/** An incident as the page shows it. */
 function viewTold(told: ReturnType<typeof tellIncident>) {
   if (told === null) return [];
   const { incident, listed } = told;

@@ -51,7 +51,7 @@ function addDiscovery(program: Command): void {
       );
   addSource('docker', 'containers of Docker or Podman')
     .option('--socket <path>', 'socket of the Engine API; default: /var/run/docker.sock')
-    .option('--host <name>', 'host of containers without an address of their own; default: docker.internal')
+    .option('--host <name>', 'host of containers that have no address; default: docker.internal')
     .option('--all', 'containers without labels, too');
   addSource('kubernetes', 'ingresses of a cluster')
     .option('--api <url>', 'API of the cluster, such as that of "kubectl proxy"; default: that of the pod')

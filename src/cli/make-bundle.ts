@@ -1,4 +1,7 @@
-/** Joins the sources for the next start: `node src/cli/make-bundle.ts`. The build of a container image runs it, so that no start of a container has to. */
+/**
+ * Bundles the sources for the next start: `node src/cli/make-bundle.ts`. The build of a container image runs it, so that no
+ * start of a container has to.
+ */
 import { spawnSync } from 'node:child_process';
 import { planBundle } from './program-bundle.ts';
 

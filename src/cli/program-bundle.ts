@@ -1,4 +1,4 @@
-/** Where the sources of the program are joined into a few files, and whether they are yet; see `workers/bundle.ts`. */
+/** Where the bundle of the program's sources is, and whether it was made; see `workers/bundle.ts`. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export function planBundle(folder = FOLDER, root = ROOT): BundlePlan {
   };
 }
 
-/** All files that are joined, and the list of packages, relative to the root. */
+/** All files that are bundled, and the list of packages, relative to the root. */
 function listSources(root: string): string[] {
   const files = ['src', 'workers'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

@@ -17,7 +17,7 @@ import {
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
 import type { PackedTargets } from './target-packing.ts';
 
-/** Settings of the engine; all durations in milliseconds. Services without times of their own are checked by these. */
+/** Settings of the engine; all durations in milliseconds. They are the times of services that set none. */
 export interface EngineSettings extends CheckTiming {
   /** The first checks of all services are spread over this. */
   readonly firstSpreadMs: number;

@@ -88,7 +88,7 @@ interface BadgeKind {
 const MAX_CACHED_STATUS_BADGES = 20_000;
 /** Maximum number of other cached badges, up to 10 KB each. */
 const MAX_CACHED_OTHERS = 4_000;
-/** Maximum number of cached badges with a label. They have a cache of their own, because there is any number of labels. */
+/** Maximum number of cached badges with a label. They have a separate cache, because there is any number of labels. */
 const MAX_CACHED_LABELLED = 500;
 
 /** A response and the content that it shows. */
@@ -146,7 +146,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
   ];
 }
 
-/** Creates the handler of a kind of badges, with caches of its own. */
+/** Creates the handler of a kind of badges, which shares its caches with no other. */
 function createBadgeHandler(
   sources: BadgeSources,
   figureReader: FigureReader,

@@ -28,7 +28,7 @@ export function findMeantService(
     shown.bySlug(wanted) ??
     shown.byPageName(dashDomain(wanted)) ??
     (wanted.includes('.') ? directory.byCatalogueDomain(wanted) : null);
-  // Whoever asks is told of what lists have.
+  // The answer has no service that the lists of the reader do not have.
   if (exact !== null && (isPublic(exact) || isOwn(exact, shown.accounts))) return { service: exact };
   const { services } = search.list(
     { category: null, status: null, text: wanted },

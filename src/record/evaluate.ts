@@ -42,7 +42,7 @@ import {
 
 /** Rules of the evaluation. The two functions must be deterministic: equal arguments give equal results. */
 export interface EvaluationRules {
-  /** The settings `checks.*`, which count for services without times of their own. */
+  /** The settings `checks.*`: the times of services that set none. */
   readonly usual: CheckTiming;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;

@@ -29,7 +29,7 @@ export interface RecordOptions {
   readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'>;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
-  /** Where the record has its statuses, shared with what `status` publishes; absent: in a table of its own. */
+  /** The table of statuses that the record writes, if `status` publishes from it; absent: a new one. */
   readonly statuses?: StatusPlace;
   readonly samples: Pick<SampleStore, 'append'>;
   /** Whether the registry accepts writes; absent: always. */
@@ -39,7 +39,7 @@ export interface RecordOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: {
-    /** The settings `checks.*`, which count for services without times of their own. */
+    /** The settings `checks.*`: the times of services that set none. */
     readonly usual: CheckTiming;
     /** Services affected by an outage of the prober are checked again within this time. */
     readonly firstSpreadMs: number;

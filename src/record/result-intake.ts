@@ -18,7 +18,7 @@ export interface ResultIntakeOptions {
   readonly connectivity: Pick<Connectivity, 'rule'>;
   readonly pipeline: Pick<UpdatePipeline, 'observe'>;
   readonly publisher: Pick<Publisher, 'addSample'>;
-  /** The settings `checks.*`, which count for services without times of their own. */
+  /** The settings `checks.*`: the times of services that set none. */
   readonly usual: CheckTiming;
   /** How the verdicts of the regions form one status; null: there is only one region. */
   readonly regions: RegionOptions | null;

@@ -227,8 +227,8 @@ function nameEntry(service: Service, own: string): Pick<ListedService, 'name' | 
 }
 
 /**
- * An incident of a service on a page, as the page tells it. Of a private service that is what our own checks saw, without its texts and
- * under another id; null: it is not told.
+ * An incident of a service on a page, as the page shows it. Of a private service that is what our own checks saw, without its texts and
+ * under another id; null: it is not shown.
  */
 export function tellIncident(
   { page, services }: Pick<PageView, 'page' | 'services'>,
@@ -244,7 +244,7 @@ export function tellIncident(
 }
 
 /**
- * The id of an incident on a page. That of a private service is made of what the page tells of it alone: from a number of the service,
+ * The id of an incident on a page. That of a private service is made only of what the page shows of it: from a number of the service,
  * which has few digits, everyone could find it.
  */
 export function toldId(

@@ -1,5 +1,5 @@
 /**
- * Asks a neighbour, another node of the region, about each failure of this node before the region calls it: a node that alone
+ * Asks a neighbour, another node of the region, about each failure of this node before it counts: a node that alone
  * does not reach a service must not make its region fail. Where the neighbour gets a good response, its result counts in place
  * of the failure. In all other cases the failure counts, at the latest after {@link ANSWER_TIMEOUT_MS}.
  */

@@ -136,7 +136,7 @@ function isToldOf(
   return !isQuiet || !rulesOn(behind.id).some((rule) => asksFor(rule, WORDS_OF_DOWN) && passes(rule));
 }
 
-/** What a channel is told of an outage: of the status, or where no rule asks for that, of incidents of our own checks. */
+/** What a channel is notified of in an outage: of the status, or where no rule asks for that, of incidents of our own checks. */
 function tellingsOf(
   { conditions }: AlertDraft,
   id: number,

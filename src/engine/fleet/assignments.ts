@@ -12,7 +12,7 @@ import { TargetTable } from './target-table.ts';
 /** Maximum pause of a service whose attempts crash their thread again and again, unless the interval is longer. */
 const MAX_WAIT_MS = HOUR_MS;
 
-/** Creates an empty table. `usual`: the times of services without times of their own. Times are epoch milliseconds. */
+/** Creates an empty table. `usual`: the times of services that set none. Times are epoch milliseconds. */
 export function createAssignments(usual: CheckTiming) {
   const targets = new TargetTable();
   const earliest = new Map<number, number>();

@@ -88,7 +88,7 @@ export type ProbeEffect =
   | { readonly type: 'report'; readonly result: CheckResult }
   | { readonly type: 'doubt'; readonly failedAt: number };
 
-/** Rules of an actor; durations in milliseconds. The times count for services without times of their own. */
+/** Rules of an actor; durations in milliseconds. The times are those of services that set none. */
 export interface ProbeRules extends CheckTiming {
   /** By how much the phases of services with the usual interval are shifted, now; absent: not. */
   readonly phaseShiftMs?: () => number;

@@ -68,7 +68,7 @@ export async function arrangeStatusPage(
   }));
   const outcome = await pageChanges.patch(context, principal, slug, { groups }, revisions);
   if (outcome.ok) return outcome;
-  // Forms have fields of their own in place of the paths in the document.
+  // Forms have other fields in place of the paths in the document.
   return {
     ...outcome,
     refusals: outcome.refusals.map((one) =>

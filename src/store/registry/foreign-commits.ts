@@ -1,4 +1,4 @@
-/** Notices commits of other connections to an SQLite file, in the thread of its own connection. */
+/** Notices commits of other connections to an SQLite file, in the thread that writes to it. */
 import { type FSWatcher, watch } from 'node:fs';
 import type { Cancel, Clock } from '../../clock.ts';
 

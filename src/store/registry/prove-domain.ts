@@ -96,7 +96,7 @@ async function give(
   });
 }
 
-/** The slugs of the first service of a domain that is verified: the dashed form of the domain, unless it has one of its own. */
+/** The slugs of the first service of a domain that is verified: the dashed form of the domain, unless its owner chose one. */
 async function namesOfProven(
   store: RegistryStore,
   row: ServiceRow,

@@ -85,7 +85,7 @@ interface Stream {
   readonly language: Language;
   /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
-  /** Services that its status page shows by a name of theirs alone: an update says only that the page has changed, and not when they are checked. */
+  /** Private services that a status page shows under other names: an update says only that the page has changed, and not when they are checked. */
   readonly unnamed: ReadonlySet<number>;
   /** What its reader may see. */
   readonly shown: ShownServices;
