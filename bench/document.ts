@@ -120,6 +120,7 @@ const TITLES: Readonly<Record<string, string>> = {
   pages: 'Pages in a browser',
   heatmap: 'Heat map',
   heartbeats: 'Heartbeats',
+  'far-heartbeats': 'Heartbeats through far nodes',
   writes: 'Services by API',
   incidents: 'Incidents',
   alerts: 'Alerts',
