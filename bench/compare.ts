@@ -19,25 +19,38 @@ export interface Comparison {
   readonly sections: readonly string[];
   /** Runs of each tree, 5 or more: fewer cannot tell a difference from noise. */
   readonly rounds: number;
+  /** The least change of a median that counts, as a ratio. */
+  readonly bound: number;
 }
 
 /**
  * Prints a table for each section, and resolves to the rows that are worse. A section with such rows is measured once more
  * after it, and a row counts as worse only if both series say so.
  */
-export async function compareTrees({ base, sections, rounds }: Comparison): Promise<readonly ComparedRow[]> {
+export async function compareTrees({
+  base,
+  sections,
+  rounds,
+  bound,
+}: Comparison): Promise<readonly ComparedRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-base-'));
   const tree = join(folder, 'tree');
   git('worktree', 'add', '--quiet', '--detach', tree, base);
+  const measured = async (section: string) => {
+    const results = await measure(section, tree, rounds);
+    return print(compareRounds(results.base, results.here, bound)).filter(
+      ({ verdict }) => verdict === 'worse',
+    );
+  };
   try {
     symlinkSync(join(HERE, 'node_modules'), join(tree, 'node_modules'));
     const worse: ComparedRow[] = [];
     for (const section of sections) {
       console.log(`\n== ${section}, ${rounds} rounds each of ${base} and of this tree`);
-      const first = print(await measure(section, tree, rounds)).filter(isWorse);
+      const first = await measured(section);
       if (first.length === 0) continue;
       console.log(`\n== ${section} once more, because of ${first.length} rows that look worse`);
-      const again = print(await measure(section, tree, rounds)).filter(isWorse);
+      const again = await measured(section);
       worse.push(...again.filter(({ name }) => first.some((row) => row.name === name)));
     }
     return worse;
@@ -57,18 +70,14 @@ export function defaultBase(): string {
 }
 
 /** Runs a section in both trees in turn; the one that begins changes with each round, as does what the other leaves warm. */
-async function measure(section: string, tree: string, rounds: number): Promise<readonly ComparedRow[]> {
+async function measure(section: string, tree: string, rounds: number) {
   const results = { base: [] as BenchRow[][], here: [] as BenchRow[][] };
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? (['base', 'here'] as const) : (['here', 'base'] as const);
     for (const which of order)
       results[which].push(await runApart(section, which === 'base' ? tree : HERE, 'quiet'));
   }
-  return compareRounds(results.base, results.here);
-}
-
-function isWorse({ verdict }: ComparedRow): boolean {
-  return verdict === 'worse';
+  return results;
 }
 
 function print(rows: readonly ComparedRow[]): readonly ComparedRow[] {

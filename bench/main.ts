@@ -9,10 +9,11 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { VERSION } from '../src/version.ts';
-import { compareTrees, defaultBase } from './compare.ts';
+import { type Comparison, compareTrees, defaultBase } from './compare.ts';
 import { BASELINE, type BenchRun, documentBaseline, renewSections, type SectionRow } from './document.ts';
 import { absent, type BenchRow, printRows } from './row.ts';
 import { runApart } from './run-apart.ts';
+import { MIN_CHANGE } from './verdict.ts';
 
 /** Each is a file beside this one that exports `run`. */
 const SECTIONS = [
@@ -66,6 +67,7 @@ async function runCommand(): Promise<void> {
     options: {
       compare: { type: 'boolean', default: false },
       rounds: { type: 'string', default: String(ROUNDS) },
+      bound: { type: 'string', default: String(MIN_CHANGE * 100) },
       baseline: { type: 'boolean', default: false },
       draw: { type: 'boolean', default: false },
     },
@@ -85,17 +87,23 @@ async function runCommand(): Promise<void> {
   console.log(
     `Upbeat ${VERSION}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
   );
-  if (values.compare) await compare(unknown[0] ?? defaultBase(), sections, Number(values.rounds));
+  const [rounds, bound] = [Number(values.rounds), Number(values.bound) / 100];
+  if (values.compare) await compare({ base: unknown[0] ?? defaultBase(), sections, rounds, bound });
   else await runAll(sections, values.baseline);
 }
 
 /** Compares this tree with another; status 1: something is worse. */
-async function compare(base: string, sections: readonly string[], rounds: number): Promise<void> {
+async function compare(comparison: Comparison): Promise<void> {
+  const { base, rounds, bound } = comparison;
   if (!Number.isInteger(rounds) || rounds < ROUNDS) {
     console.error(`--rounds is a whole number from ${ROUNDS}: fewer cannot tell a difference from noise.`);
     process.exit(2);
   }
-  const worse = await compareTrees({ base, sections, rounds });
+  if (!(bound > 0)) {
+    console.error('--bound is a number of percent greater than 0.');
+    process.exit(2);
+  }
+  const worse = await compareTrees(comparison);
   console.log(
     `\n${worse.length} rows are worse than at ${base}${worse.map(({ name }) => `\n  ${name}`).join('')}`,
   );

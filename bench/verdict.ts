@@ -18,33 +18,34 @@ export interface ComparedRow {
 
 /** Chance of a false "worse" or "better" up to which a difference counts: of five rounds each, none may overlap. */
 const MAX_CHANCE = 0.01;
-/** A smaller change of the median is called the same even if it is certain. */
-const MIN_CHANGE = 0.02;
+/** The bound by default: a smaller change of the median is called the same even if it is certain. */
+export const MIN_CHANGE = 0.02;
 
 /**
  * Compares the rows that every round of both trees measured, by name and unit without its figures. Rows of one tree alone are
- * left out.
+ * left out. `bound`: the least change of a median that counts, as a ratio.
  */
 export function compareRounds(
   base: readonly (readonly BenchRow[])[],
   here: readonly (readonly BenchRow[])[],
+  bound = MIN_CHANGE,
 ): readonly ComparedRow[] {
   const [before, after] = [collectValues(base), collectValues(here)];
   return [...after].flatMap(([key, { name, unit, values }]) => {
     const known = before.get(key);
-    return known === undefined ? [] : [compareRow(name, unit, known.values, values)];
+    return known === undefined ? [] : [compareRow({ name, unit }, known.values, values, bound)];
   });
 }
 
 function compareRow(
-  name: string,
-  unit: string,
+  { name, unit }: Pick<BenchRow, 'name' | 'unit'>,
   base: readonly number[],
   here: readonly number[],
+  bound: number,
 ): ComparedRow {
   const [from, to] = [median(base), median(here)];
   const change = from === to ? 0 : (to - from) / Math.abs(from);
-  const isNoise = rankSumChance(base, here) > MAX_CHANCE || Math.abs(change) < MIN_CHANGE;
+  const isNoise = rankSumChance(base, here) > MAX_CHANCE || Math.abs(change) < bound;
   const verdict = isNoise ? 'same' : change > 0 === isMoreBetter(unit) ? 'better' : 'worse';
   return { name, unit, base: from, here: to, change, verdict };
 }

@@ -49,6 +49,19 @@ t.test(
   },
 );
 
+t.test('a change below the bound is the same', async (t) => {
+  const verdict = (factor: number, bound: number) =>
+    compareRounds(
+      rounds('ms', STEADY),
+      rounds(
+        'ms',
+        STEADY.map((value) => value * factor),
+      ),
+      bound,
+    )[0]?.verdict;
+  t.strictSame([verdict(1.1, 0.05), verdict(1.1, 0.15), verdict(1.2, 0.15)], ['worse', 'same', 'worse']);
+});
+
 t.test('it compares a row by its name and unit, without the figures that a unit shows', async (t) => {
   const base = STEADY.map((value) => [
     floor('status', value, `µs CPU (${value}/s)`),
