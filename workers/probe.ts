@@ -8,13 +8,11 @@ import { createProber, type ProberSettings } from '../src/probe/prober.ts';
 export default async function probe(task: HostTask): Promise<void> {
   const { epoch, port } = task;
   const post = (message: FromHost) => port.postMessage(message);
-  const prober = createProber(
-    task.prober as ProberSettings,
-    systemClock,
-    (found) => post({ type: 'forbidden', epoch, found }),
-    (found) => post({ type: 'unreadable', epoch, found }),
-    createBusyNotices((address) => post({ type: 'busy', epoch, address })),
-  );
+  const prober = createProber(task.prober as ProberSettings, systemClock, {
+    onForbidden: (found) => post({ type: 'forbidden', epoch, found }),
+    onUnreadable: (found) => post({ type: 'unreadable', epoch, found }),
+    onBusy: createBusyNotices((address) => post({ type: 'busy', epoch, address })),
+  });
   try {
     await runHost(task, prober.runAttempt, systemClock);
   } finally {

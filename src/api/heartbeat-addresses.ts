@@ -92,16 +92,19 @@ export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 's
   readonly registry: HeartbeatStore;
 }
 
+/** A signal that a request carries; `status`: of a heartbeat alone. */
+interface SentSignal {
+  readonly service: Service;
+  readonly signal: AddressSignal;
+  readonly status: string | null;
+  readonly request: HttpRequest;
+}
+
 export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }: AddressSources): Route[] {
   const find = ({ params }: HttpRequest): Service | null =>
     directory.byAddressHash(hashAddressSecret(params.secret ?? ''));
 
-  const take = async (
-    service: Service,
-    signal: AddressSignal,
-    status: string | null,
-    request: HttpRequest,
-  ): Promise<BodyStart> => {
+  const take = async ({ service, signal, status, request }: SentSignal): Promise<BodyStart> => {
     const { kind } = signal;
     const asides = new URLSearchParams(request.query);
     const run = [asides.get('run') ?? asides.get('rid')].find((name) => name !== null && isRunName(name));
@@ -131,21 +134,14 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     return start;
   };
 
-  const takeAndAnswer = async (
-    service: Service,
-    signal: AddressSignal,
-    status: string | null,
-    request: HttpRequest,
-    answer: Answer,
-  ): Promise<HttpResponse> => {
-    const { isWhole } = await take(service, signal, status, request).catch((error: unknown) => {
+  const takeAndAnswer = async (sent: SentSignal, { type, body }: Answer): Promise<HttpResponse> => {
+    const { isWhole } = await take(sent).catch((error: unknown) => {
       throw explainHeartbeatError(error);
     });
-    const { type, body } = answer;
     const headers = {
       'Content-Type': type,
       'Cache-Control': 'no-store',
-      Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
+      Link: `<${siteUrl}/api/v1/status/${sent.service.slug}>; rel="status"`,
     };
     if (isWhole) return { status: 200, headers, body };
     return {
@@ -179,13 +175,14 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
       );
     const status = signal.kind === 'beat' ? readParameters(query, OF_HEARTBEATS).status || 'ok' : null;
     if (status !== null && readStatusWord(status) === null) throw unknownStatus(status);
-    return await takeAndAnswer(service, signal, status, request, OK);
+    return await takeAndAnswer({ service, signal, status, request }, OK);
   };
 
   const handlePush = async (request: HttpRequest): Promise<HttpResponse> => {
     const service = find(request);
     if (service === null || service.paused) return NO_PUSH_MONITOR;
-    return await takeAndAnswer(service, { kind: 'beat' }, readPushStatus(request.query), request, PUSHED);
+    const status = readPushStatus(request.query);
+    return await takeAndAnswer({ service, signal: { kind: 'beat' }, status, request }, PUSHED);
   };
 
   const route = (path: string, answer: typeof handle, described: AddressDescription): Route => ({

@@ -115,8 +115,8 @@ export interface HistorySources
 export function historyRoute(sources: HistorySources): Route {
   const { finder, samples, regions, registry, beginHistory, now } = sources;
   /** Empty: nothing was announced, or too much to be told apart. */
-  const readAnnounced = async (serviceId: number, { from, to }: Window, filter: RegionFilter | undefined) =>
-    (await readAnnouncedChecks({ registry, samples }, serviceId, from, to, (query) =>
+  const readAnnounced = async (serviceId: number, window: Window, filter: RegionFilter | undefined) =>
+    (await readAnnouncedChecks({ registry, samples }, serviceId, window, (query) =>
       inRegion(query, filter),
     )) ?? [];
   return readRoute({

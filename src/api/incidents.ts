@@ -136,7 +136,7 @@ function listRoute({ finder, registry }: IncidentSources): Route {
       const { items, total, offset, beside } = await readPage(registry, filter, limit, given);
       const incidents = viewWithServices(shown, items, viewIncident);
       const answer = json({ incidents, total, limit, offset });
-      return withLinks(answer, LIST_PATH, request, Object.keys(LIST_QUERY), beside);
+      return withLinks(answer, request, { path: LIST_PATH, query: LIST_QUERY }, beside);
     },
   });
 }
@@ -182,7 +182,7 @@ function serviceRoute({ finder, registry }: IncidentSources): Route {
       const { limit, ...given } = readParameters(request.query, SERVICE_QUERY);
       const { items, total, beside } = await readPage(registry, { serviceId: service.id }, limit, given);
       const answer = json({ service: viewServiceName(service), incidents: items.map(viewIncident), total });
-      return withLinks(answer, SERVICE_PATH, request, Object.keys(SERVICE_QUERY), beside);
+      return withLinks(answer, request, { path: SERVICE_PATH, query: SERVICE_QUERY }, beside);
     },
   });
 }

@@ -82,10 +82,11 @@ export function servicesRoute(finder: ServiceFinder, search: ServiceSearch, serv
         const answer = jsonText(
           `{"services":[${items}],"total":${total},"limit":${limit},"offset":${offset}}`,
         );
-        return withLinks(answer, PATH, request, Object.keys(QUERY), {
+        const beside = {
           next: last === null ? null : writeServiceCursor(sort, last, false),
           prev: first === null ? null : writeServiceCursor(sort, first, true),
-        });
+        };
+        return withLinks(answer, request, { path: PATH, query: QUERY }, beside);
       });
     },
   });

@@ -236,7 +236,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       offset,
       ...(isOwn ? { definition: definePage({ findServiceById: directory.whole.byId }, page) } : {}),
     });
-    const linked = withLinks(answer, path, request, Object.keys(QUERY), beside);
+    const linked = withLinks(answer, request, { path, query: QUERY }, beside);
     return keepPrivate(page, withRevision(linked, page));
   };
 

@@ -204,7 +204,7 @@ export function maintenanceRoute({ finder, registry }: MaintenanceSources): Rout
       const { items, beside } = cutPage(LIST, found, page, (one) => [one.startsAt, one.id]);
       const maintenance = viewWithServices(shown, items, viewMaintenance);
       const answer = json({ maintenance, total, limit, offset });
-      return withLinks(answer, PATH, request, Object.keys(QUERY), beside);
+      return withLinks(answer, request, { path: PATH, query: QUERY }, beside);
     },
   });
 }

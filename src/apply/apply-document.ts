@@ -80,8 +80,7 @@ export async function readWanted(
   { registry, destinations, bounds, kinds, now }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
-  present: PresentContent,
-  prune: boolean,
+  { present, prune }: { readonly present: PresentContent; readonly prune: boolean },
 ): Promise<Outcome<WantedContent>> {
   const { role, accountId } = principal;
   const { publicServices } = present;

@@ -75,16 +75,16 @@ export async function applyDocument(
   if (denied !== null) return { ...denied, made: [] };
   const planned = await planDocument(context, principal, document, options.prune);
   if (!planned.ok) return { ...planned, made: [] };
-  const { plan, wanted, present } = planned.value;
-  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted, present);
+  const { plan, wanted } = planned.value;
+  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, planned.value);
   if (unplaced !== null) return unplaced;
-  const steps = splitPlan(plan, wanted, present, context.siteUrl, options);
+  const steps = splitPlan(planned.value, context.siteUrl, options);
   await options.onPlan?.(plan);
-  const refused = await makeChanges(context, principal, steps, wanted, options);
+  const refused = await makeChanges(context, principal, { wanted, steps }, options);
   // The addresses of added services are stored, since there was no service to store them for before.
   if (refused === null && !options.dryRun) {
     const added = { ...plan, changes: plan.changes.filter(({ action }) => action === 'create') };
-    await claimPlaces(context, principal, added, wanted, present);
+    await claimPlaces(context, principal, { ...planned.value, plan: added });
   }
   if (refused === null) return { ok: true, value: plan };
   // Another run may have made the same changes in the meantime.
@@ -93,18 +93,23 @@ export async function applyDocument(
   return after?.ok === true && after.value.plan.changes.length === 0 ? { ok: true, value: plan } : refused;
 }
 
+/** A document that was read, and what it changes. */
+interface PlannedDocument {
+  readonly plan: Plan;
+  readonly wanted: WantedContent;
+  readonly present: PresentContent;
+}
+
 /** Reads a document and compares it with what the account has. Refused as {@link readWanted}. */
 async function planDocument(
   context: ApplyContext,
   principal: AccountPrincipal,
   document: unknown,
   prune: boolean,
-): Promise<
-  Outcome<{ readonly plan: Plan; readonly wanted: WantedContent; readonly present: PresentContent }>
-> {
+): Promise<Outcome<PlannedDocument>> {
   const { lists, refusals } = readLists(document);
   const present = await readPresent(context, principal.accountId, lists);
-  const wanted = await readWanted(context, principal, lists, present, prune);
+  const wanted = await readWanted(context, principal, lists, { present, prune });
   const all = [...refusals, ...(wanted.ok ? [] : wanted.refusals)];
   if (!wanted.ok || all.length > 0) return { ok: false, refusals: all };
   const plan = makePlan(present.items, wanted.value, prune ? present.listed : new Set());
@@ -118,9 +123,7 @@ async function planDocument(
 async function claimPlaces(
   context: ApplyContext,
   { role, accountId }: AccountPrincipal,
-  { changes }: Plan,
-  { service: wanted, pathOf }: WantedContent,
-  present: PresentContent,
+  { plan: { changes }, wanted: { service: wanted, pathOf }, present }: PlannedDocument,
 ): Promise<ApplyRefused | null> {
   const refusals: FieldRefusal[] = [];
   const isFree = role === 'operator' || (await context.destinations(accountId)).anyHost;
@@ -146,9 +149,7 @@ interface Step {
 
 /** Splits a plan into transactions: removals first, pages last. */
 function splitPlan(
-  { changes }: Plan,
-  wanted: WantedContent,
-  present: PresentContent,
+  { plan: { changes }, wanted, present }: PlannedDocument,
   siteUrl: string,
   { putLast }: ApplyOptions,
 ): Step[] {
@@ -221,8 +222,7 @@ function seenOf({ type, key, action }: PlannedChange, present: PresentContent): 
 async function makeChanges(
   { registry, now }: ApplyContext,
   { role, accountId }: AccountPrincipal,
-  steps: readonly Step[],
-  { service: wanted, pathOf }: WantedContent,
+  { wanted: { service: wanted, pathOf }, steps }: { readonly wanted: WantedContent; readonly steps: Step[] },
   { dryRun, onProgress, putLast = registry.putContent }: ApplyOptions,
 ): Promise<ApplyRefused | null> {
   const put = async (

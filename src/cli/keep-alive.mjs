@@ -54,13 +54,10 @@ const PREPARE_TIMEOUT_MS = 60_000;
  * that was running is not given up because it cannot start at once: what ended it, such as a full disk, may last.
  * `failures` counts the faults in a row before this one.
  * @param {ChildEnd} end
- * @param {boolean} wasReady
- * @param {number} livedMs
- * @param {number} failures
- * @param {boolean} stopping
+ * @param {{ readonly wasReady: boolean, readonly livedMs: number, readonly failures: number, readonly stopping: boolean }} life
  * @returns {NextStep}
  */
-export function nextStep(end, wasReady, livedMs, failures, stopping) {
+export function nextStep(end, { wasReady, livedMs, failures, stopping }) {
   if (stopping || end.code === 0) return { kind: 'exit', code: end.code ?? 1 };
   const again = failures > 0 && FAILED_STARTS.includes(end.code ?? 0);
   const fault = end.signal !== null || end.code === EXIT_FAULT || wasReady || again;
@@ -113,7 +110,8 @@ export function keepAlive({ entries, args, plans: [first, large], prepare }) {
           plan = large;
           return start();
         }
-        const step = nextStep({ code, signal }, ready, performance.now() - bornAt, failures, stopping);
+        const livedMs = performance.now() - bornAt;
+        const step = nextStep({ code, signal }, { wasReady: ready, livedMs, failures, stopping });
         if (step.kind === 'exit') return resolve(step.code);
         failures = step.failures;
         console.error(

@@ -61,9 +61,7 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
       nodes.map((node) => rowOf(node, now)),
       false,
       'No node is alive.',
-      COLUMNS,
-      colourOf,
-      paragraphOf,
+      { columns: COLUMNS, style: colourOf, paragraphOf },
     );
   for (const { name, clockOffsetMs, reachesRegistry, checksProblem } of nodes) {
     const problem = describeClockOffset(clockOffsetMs ?? 0);

@@ -2,18 +2,23 @@
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
 import { type CellStyle, formatTable, type OutputRow, styleOfWord, tableOf, widthOf } from './table.ts';
 
+/** The look of a table. */
+interface TableLook {
+  /** The columns in their order; absent: the members of the first row. */
+  readonly columns?: readonly string[];
+  readonly style?: CellStyle;
+  /** The text of a row where the terminal is too narrow for the table; absent: the table is made narrower. */
+  readonly paragraphOf?: (row: OutputRow) => string;
+}
+
 /**
- * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. `columns`: those of
- * the table in their order; default: the members of the first row. `paragraphOf`: the text of a row where the terminal is
- * too narrow for the table; default: the table is made narrower.
+ * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error.
  */
 export function printRows(
   rows: readonly OutputRow[],
   json: boolean,
   empty: string,
-  columns: readonly string[] = Object.keys(rows[0] ?? {}),
-  style: CellStyle = styleOfWord,
-  paragraphOf: ((row: OutputRow) => string) | null = null,
+  { columns = Object.keys(rows[0] ?? {}), style = styleOfWord, paragraphOf }: TableLook = {},
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);
@@ -21,7 +26,7 @@ export function printRows(
     const table = tableOf(columns, rows);
     const { isTTY, columns: width } = process.stdout;
     const maxWidth = isTTY && width > 0 ? width : Number.POSITIVE_INFINITY;
-    const isNarrow = paragraphOf !== null && widthOf(table) > maxWidth;
+    const isNarrow = paragraphOf !== undefined && widthOf(table) > maxWidth;
     console.log(isNarrow ? rows.map(paragraphOf).join('\n') : formatTable(table, maxWidth, style));
   }
 }

@@ -55,7 +55,7 @@ export async function listPages({ config, json = false, ...filters }: ListOption
   const empty = 'There are no status pages. Make one: upbeat pages add SLUG --account NAME --title TITLE';
   const shown = filterRows(rows, filters, ['slug', 'title', 'account']);
   const columns = ['slug', 'title', 'account', 'services', 'access', 'changed', 'url'];
-  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, columns);
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, { columns });
 }
 
 /** The texts of a page that are there. */

@@ -170,9 +170,9 @@ export function openProber({ checks, http, storage, secrets }: Config, concurren
     checksKey: findChecksKey(storage.dataDir, secrets),
     concurrency,
   };
-  return createProber(settings, systemClock, ({ host, refusal }) =>
-    printNote(`${host}: ${describeCause({ cause: refusal })}`),
-  );
+  return createProber(settings, systemClock, {
+    onForbidden: ({ host, refusal }) => printNote(`${host}: ${describeCause({ cause: refusal })}`),
+  });
 }
 
 /** An entry of the catalogue, or a service of an owner. */

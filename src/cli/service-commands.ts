@@ -69,7 +69,7 @@ export async function listServices({ config, json = false, ...filters }: ListOpt
   const columns = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'];
   const shown = filterRows(rows, filters, ['slug', 'name', 'domain']);
   const empty = 'There are no services yet; "upbeat start" loads the catalogue.';
-  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, columns);
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, { columns });
 }
 
 /** The texts of an owner's service by their members; those that it does not have are left out. */

@@ -67,7 +67,7 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
       break;
     }
     try {
-      const outcome = readDocument(address, response, body, { known, isJoined }, parts.now());
+      const outcome = readDocument(address, { headers, body }, { known, isJoined }, parts.now());
       next[address.name] = outcome.memory;
       if (outcome.reading !== null && address.isReference !== true)
         readings.push({ ...outcome.reading, document: address.name });
@@ -102,8 +102,7 @@ async function request(
 
 function readDocument(
   address: FeedAddress,
-  { headers }: OutboundResponse,
-  body: Buffer,
+  { headers, body }: Pick<OutboundResponse, 'headers'> & { readonly body: Buffer },
   { known, isJoined }: { readonly known: DocumentMemory | null; readonly isJoined: boolean },
   now: number,
 ): { readonly memory: DocumentMemory; readonly reading: FeedReading | null } {

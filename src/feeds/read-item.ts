@@ -58,7 +58,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     (titled?.kind === 'update' ? null : titled) ??
     meaningOf(item.status) ??
     meaningOfSentence(timeline.text);
-  const maintains = isMaintenance(item, title, link, timeline, meaning);
+  const maintains = isMaintenance(item, { title, link, timeline, meaning });
   return {
     // The state of a component may get a new time at every request, and all components may link to the page.
     key: isPart ? title : keyOf(item, link, home, title),
@@ -73,7 +73,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     isMaintenance: maintains,
     /** Null: the item has none. */
     severity: severityOf(title, said),
-    components: isPart ? [title] : partsOf(item, title, text, timeline, rules),
+    components: isPart ? [title] : partsOf(item, { title, text, timeline }, rules),
   };
 }
 
@@ -104,9 +104,11 @@ function timesOf(item: XmlItem, link: string | null) {
 /** The components in the text, else in the categories, the description or in brackets before the title. */
 function partsOf(
   item: XmlItem,
-  title: string,
-  text: string,
-  timeline: ItemTimeline,
+  {
+    title,
+    text,
+    timeline,
+  }: { readonly title: string; readonly text: string; readonly timeline: ItemTimeline },
   rules: ItemRules,
 ): readonly string[] {
   if (timeline.components.length > 0) return timeline.components;
@@ -137,10 +139,12 @@ function keyOf({ id, published }: XmlItem, link: string | null, home: string, ti
 
 function isMaintenance(
   { categories }: XmlItem,
-  title: string,
-  link: string | null,
-  timeline: ItemTimeline,
-  meaning: WordMeaning | null,
+  {
+    title,
+    link,
+    timeline,
+    meaning,
+  }: Pick<ReadItem, 'title' | 'timeline' | 'meaning'> & { readonly link: string | null },
 ): boolean {
   return (
     timeline.isMaintenance ||

@@ -91,19 +91,25 @@ export interface PagesBeside {
   readonly prev: string | null;
 }
 
+/** A list of the API: the pattern of its route, and the parameters of its query. */
+interface LinkedList {
+  readonly path: string;
+  readonly query: object;
+}
+
 /**
- * Adds the `Link` header with the first, the next and the previous page. `path` is the pattern of the route; of the
- * query, only the parameters in `names` are repeated. A query over 2,000 characters gets no links.
+ * Adds the `Link` header with the first, the next and the previous page. Of the query of a request, only the parameters of the
+ * list are repeated. A query over 2,000 characters gets no links.
  */
 export function withLinks(
   answer: HttpResponse,
-  path: string,
   { params, query }: Pick<HttpRequest, 'params' | 'query'>,
-  names: readonly string[],
+  list: LinkedList,
   { next, prev }: PagesBeside,
 ): HttpResponse {
   if (query.length > MAX_LINKED_QUERY_LENGTH) return answer;
-  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const names = Object.keys(list.query);
+  const filled = list.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const given = [...new URLSearchParams(query)].filter(
     ([name]) => names.includes(name) && name !== 'cursor' && name !== 'offset',
   );

@@ -160,25 +160,19 @@ export class Pipeline {
     return route.handle(key === null ? request : { ...request, key });
   }
 
-  /** The 304 for a picture that the client has. It is not charged, so it is found before the charge. Null: none. */
+  /** The 304 for a picture that the client has; null: there is none. */
   async #findUnchanged(
     route: Route,
     request: HttpRequest,
     key: KeyBearer | null,
-    [limiter, name]: Payer,
-    wanted: string,
   ): Promise<HttpResponse | null> {
-    const find = async () => {
-      try {
-        const answer = await this.#handle(route, request, key);
-        return isUnchanged(answer, request) ? answer : null;
-      } catch {
-        // The usual steps charge and handle errors.
-        return null;
-      }
-    };
-    if (this.#uncharged.isKnown(targetOf(route, request), wanted)) return await find();
-    return await this.#uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
+    try {
+      const answer = await this.#handle(route, request, key);
+      return isUnchanged(answer, request) ? answer : null;
+    } catch {
+      // The usual steps charge and handle errors.
+      return null;
+    }
   }
 
   #serve(route: Route, request: HttpRequest): MaybeLater<CompleteResponse> {
@@ -207,12 +201,16 @@ export class Pipeline {
       });
     const answerKnownPicture = async (
       admission: Admission,
-      payer: Payer,
+      [limiter, name]: Payer,
       wanted: string,
     ): Promise<HttpResponse> => {
-      const unchanged = await this.#findUnchanged(route, request, admission.key, payer, wanted);
+      // A 304 is not charged, so it is found before the charge.
+      const find = () => this.#findUnchanged(route, request, admission.key);
+      const unchanged = this.#uncharged.isKnown(targetOf(route, request), wanted)
+        ? await find()
+        : await this.#uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
       if (unchanged === null) return await answerNewPicture(admission);
-      allowance = await payer[0].peek(payer[1]);
+      allowance = await limiter.peek(name);
       return unchanged;
     };
     const answerPicture = (admission: Admission): MaybeLater<HttpResponse> => {

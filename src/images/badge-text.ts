@@ -74,22 +74,15 @@ export function describeUptime(
   const ratio = (upCount + slowCount) / count;
   const status = ratio >= GOOD_RATIO ? 'up' : ratio >= FAIR_RATIO ? 'slow' : 'down';
   const percent = describeShare(upCount + slowCount, count);
-  return captionOf(
-    status,
-    `${percent} up`,
-    short,
-    `up in ${percent} of the checks of the last ${long}`,
-    figures,
-    state,
-  );
+  const said = `up in ${percent} of the checks of the last ${long}`;
+  return captionOf({ status, word: `${percent} up`, window: short, said }, figures, state);
 }
 
 /** The text of a latency badge. A response time over `slowOverMs` is slow, as for a check. */
 export function describeLatency(
   figures: BadgeFigures,
   window: PictureWindow,
-  measure: BadgeMeasure,
-  slowOverMs: number,
+  { measure, slowOverMs }: { readonly measure: BadgeMeasure; readonly slowOverMs: number },
   state: FigureState,
 ): BadgeCaption {
   const [short, long] = WINDOW_WORDS[window];
@@ -100,7 +93,8 @@ export function describeLatency(
   const time =
     ms < SECONDS_FROM_MS ? `${Math.round(ms).toLocaleString('en-US')} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
-  return captionOf(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
+  const status = judgeLatency(ms, slowOverMs);
+  return captionOf({ status, word: `${measure} ${time}`, window: short, said }, figures, state);
 }
 
 /** The freshness of a service. */
@@ -134,10 +128,7 @@ export function asOfAge(ageText: string): string {
 }
 
 function captionOf(
-  status: ServiceStatus,
-  word: string,
-  window: string,
-  said: string,
+  text: Pick<BadgeCaption, 'status' | 'word' | 'window' | 'said'>,
   { readAt }: BadgeFigures,
   { lastCheckAt, staleAfterMs, now }: FigureState,
 ): BadgeCaption {
@@ -148,7 +139,7 @@ function captionOf(
   // stale.
   const isOld = now - readAt > Math.max(staleAfterMs, 2 * FIGURES_KEPT_MS);
   const ageText = isStale || isOld ? ageOf(asOf, now) : null;
-  return { status, word, window, ageText, asOf, said };
+  return { ...text, ageText, asOf };
 }
 
 /** The text of a badge without checks, and so without a figure. */

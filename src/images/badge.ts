@@ -173,9 +173,9 @@ function createBadgeHandler(
     // Where past checks cannot be read, a README shows what is known, not a broken picture.
     if (figures === null) return describeNow();
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
-    return variant === 'uptime'
-      ? describeUptime(figures, window, state)
-      : describeLatency(figures, window, measure, service.check.slowOverMs ?? slowOverMs, state);
+    if (variant === 'uptime') return describeUptime(figures, window, state);
+    const latency = { measure, slowOverMs: service.check.slowOverMs ?? slowOverMs };
+    return describeLatency(figures, window, latency, state);
   };
 
   const draw = async (

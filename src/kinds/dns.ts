@@ -84,7 +84,7 @@ export const dnsCheck = defineKind({
         return failed(timeoutFault('dns', deadline.timeoutMs, parts.resolver.silentSince(startedAt)));
       ({ result, ownFault } = answer);
     } else {
-      const found = await findServer(tools, run, server, port, until);
+      const found = await findServer(tools, run, server, port);
       if ('fault' in found) return failed(found.fault);
       ({ dnsMs } = found);
       sentAt = clock.monotonic();
@@ -164,7 +164,6 @@ async function findServer(
   { target, deadline, options }: Run,
   server: string,
   port: number,
-  until: number,
 ): Promise<
   | {
       readonly addresses: readonly string[];
@@ -182,6 +181,7 @@ async function findServer(
   }
   const startedAt = clock.monotonic();
   const fresh = options.number > 0;
+  const until = deadline.startedAt + deadline.timeoutMs;
   const lookups = ([4, 6] as const).map((family) => parts.resolver.lookup(server, family, fresh, until));
   const answers = await within(deadline, Promise.all(lookups), () => {});
   const dnsMs = clock.monotonic() - startedAt;

@@ -55,10 +55,9 @@ export const grpcCheck = defineKind({
     const connected = await connect(tools, run, 'grpc', { url, protocols: ['h2'], client });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;
-    const reply = await new Promise<Reply>((resolve) => {
-      const call = new HealthCall(clock, socket, deadline, resolve, client !== null);
-      call.begin(url, userAgent, service);
-    });
+    const call = new HealthCall(clock, socket, deadline, client !== null);
+    call.begin(url, userAgent, service);
+    const reply = await call.reply;
     phases.firstByteMs = reply.firstByteMs;
     const timing = timingOf(phases, reply.headersAt === null ? null : reply.headersAt - startedAt);
     const { certificateExpiresAt } = phases;
@@ -101,7 +100,7 @@ class HealthCall {
   readonly #clock: Clock;
   readonly #socket: Socket;
   readonly #deadline: Deadline;
-  readonly #resolve: (reply: Reply) => void;
+  readonly #ended = Promise.withResolvers<Reply>();
   readonly #sentAt: number;
   readonly #offersCertificate: boolean;
   #session: ClientHttp2Session | null = null;
@@ -113,19 +112,16 @@ class HealthCall {
   #bodyBytes = 0;
   #headersAt: number | null = null;
 
-  constructor(
-    clock: Clock,
-    socket: Socket,
-    deadline: Deadline,
-    resolve: (reply: Reply) => void,
-    offersCertificate: boolean,
-  ) {
+  constructor(clock: Clock, socket: Socket, deadline: Deadline, offersCertificate: boolean) {
     this.#offersCertificate = offersCertificate;
     this.#clock = clock;
     this.#socket = socket;
     this.#deadline = deadline;
-    this.#resolve = resolve;
     this.#sentAt = clock.monotonic();
+  }
+
+  get reply(): Promise<Reply> {
+    return this.#ended.promise;
   }
 
   begin(url: string, userAgent: string, service: string): void {
@@ -233,7 +229,7 @@ class HealthCall {
     this.#stopCounting();
     if (this.#session === null) this.#socket.destroy();
     else this.#session.destroy();
-    this.#resolve({
+    this.#ended.resolve({
       answered,
       statusCode: this.#headers[':status'] ?? 0,
       headers: this.#headers,

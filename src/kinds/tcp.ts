@@ -3,8 +3,8 @@
 import { failureOf } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
-import { converse } from '../outbound/converse.ts';
 import { timeoutFault } from '../outbound/fault.ts';
+import { hearOut } from '../outbound/hear-out.ts';
 import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
 
@@ -32,7 +32,7 @@ export const tcpCheck = defineKind({
         return attemptOf(run, 'tcp', { ...found, timing });
       }
       const greeting = createGreeting(banner);
-      const { end, firstByteMs, endedAt } = await converse(clock, socket, run.deadline, null, greeting.take);
+      const { end, firstByteMs, endedAt } = await hearOut(clock, socket, run.deadline, greeting.take);
       phases.firstByteMs = firstByteMs;
       const timing = timingOf(phases, firstByteMs === null ? null : endedAt - startedAt);
       const finding = { ...found, timing, lostMs: run.deadline.lostMs };

@@ -70,10 +70,10 @@ export const websocketCheck = defineKind({
     });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;
-    const said = await new Promise<Said>((resolve) => {
-      // `http` becomes `ws`, and `https` becomes `wss`.
-      new Talk(clock, socket, deadline, settings, resolve).begin(url.replace('http', 'ws'), userAgent);
-    });
+    const talk = new Talk(clock, socket, deadline, settings);
+    // `http` becomes `ws`, and `https` becomes `wss`.
+    talk.begin(url.replace('http', 'ws'), userAgent);
+    const said = await talk.said;
     phases.firstByteMs = said.firstByteMs;
     const response = {
       ...said,
@@ -120,7 +120,7 @@ class Talk {
   readonly #socket: Socket;
   readonly #deadline: Deadline;
   readonly #wanted: Wanted;
-  readonly #resolve: (said: Said) => void;
+  readonly #ended = Promise.withResolvers<Said>();
   readonly #sentAt: number;
   #client: WebSocketClient | null = null;
   #settled = false;
@@ -130,19 +130,16 @@ class Talk {
   #answeredAt: number | null = null;
   #controlFrames = 0;
 
-  constructor(
-    clock: Clock,
-    socket: Socket,
-    deadline: Deadline,
-    wanted: Wanted,
-    resolve: (said: Said) => void,
-  ) {
+  constructor(clock: Clock, socket: Socket, deadline: Deadline, wanted: Wanted) {
     this.#clock = clock;
     this.#socket = socket;
     this.#deadline = deadline;
     this.#wanted = wanted;
-    this.#resolve = resolve;
     this.#sentAt = clock.monotonic();
+  }
+
+  get said(): Promise<Said> {
+    return this.#ended.promise;
   }
 
   begin(url: string, userAgent: string): void {
@@ -277,7 +274,7 @@ class Talk {
       client?.close(NORMAL_CLOSURE);
       this.#socket.destroySoon();
     } else this.#socket.destroy();
-    this.#resolve({
+    this.#ended.resolve({
       statusCode: this.#statusCode,
       headers: this.#headers,
       fault,

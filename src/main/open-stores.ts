@@ -141,22 +141,27 @@ export async function openConfiguredInflux({
 
 export type MonitorStores = Awaited<ReturnType<typeof openMonitorStores>>;
 
+/** The stores that this process has used before it became the monitor. */
+interface OpenBefore {
+  /** InfluxDB, opened for writing; null: it is not open. */
+  readonly influx: InfluxSamples | null;
+  /** The statuses that it has read while it served; null: it has not. */
+  readonly copy: MemoryStatusStore | null;
+}
+
 /**
  * Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false.
- * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `copy`: the statuses that this process
- * has read while it served, else null.
  */
 export async function openMonitorStores(
   parts: StoreParts,
   { registry, redis, ...shared }: SharedStores,
   isFresh: () => boolean,
-  openInflux: InfluxSamples | null,
-  copy: MemoryStatusStore | null,
+  { influx, copy }: OpenBefore,
 ) {
   const { config, log, fail } = parts;
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
-  const influxSamples = openInflux ?? (await openConfiguredInflux(parts));
+  const influxSamples = influx ?? (await openConfiguredInflux(parts));
   const installation =
     influxSamples === null ? (shared.installation ?? (await installationOf(registry, config))) : null;
   const ownSamples =

@@ -74,7 +74,8 @@ export async function startMonitor(
   const { file } = config.catalogue;
   const catalogue = await markCatalogue(file);
   const reading = readAtOnce(parts, catalogue, stoodBy === null);
-  const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux, stoodBy?.statuses ?? null);
+  const before = { influx: openInflux, copy: stoodBy?.statuses ?? null };
+  const stores = await openMonitorStores(parts, shared, lease.isFresh, before);
   const { samples, observations, redis, status } = stores;
 
   // Services.

@@ -33,7 +33,7 @@ export function createCheckTrials(
         checksKey: findChecksKey(storage.dataDir, secrets),
       },
       clock,
-      createForbiddenAddressLog(log, clock),
+      { onForbidden: createForbiddenAddressLog(log, clock) },
     );
   return {
     /** Makes an attempt. A failed HEAD is followed by the GET that shows whether HEAD was the reason, as in a check. */

@@ -61,9 +61,9 @@ export function dial(
   deadline: Deadline,
   timings: PhaseTimings,
 ): Promise<Dialled> {
-  return new Promise((resolve) => {
-    new Dialling(parts, order, deadline, timings, resolve).begin();
-  });
+  const dialling = new Dialling(parts, order, deadline, timings);
+  dialling.begin();
+  return dialling.result;
 }
 
 /** A connection that is being made. */
@@ -72,7 +72,7 @@ class Dialling {
   readonly #order: DialOrder;
   readonly #deadline: Deadline;
   readonly #timings: PhaseTimings;
-  readonly #resolve: (result: Dialled) => void;
+  readonly #settled = Promise.withResolvers<Dialled>();
   readonly #startedAt: number;
   /** Addresses that have not been tried, by family. */
   readonly #waiting: Record<4 | 6, string[]> = { 4: [], 6: [] };
@@ -96,20 +96,17 @@ class Dialling {
   /** Start of the current phase: name resolution, then connect, then TLS. */
   #phaseSince: number;
 
-  constructor(
-    parts: DialParts,
-    order: DialOrder,
-    deadline: Deadline,
-    timings: PhaseTimings,
-    resolve: (result: Dialled) => void,
-  ) {
+  constructor(parts: DialParts, order: DialOrder, deadline: Deadline, timings: PhaseTimings) {
     this.#parts = parts;
     this.#order = order;
     this.#deadline = deadline;
     this.#timings = timings;
-    this.#resolve = resolve;
     this.#startedAt = parts.clock.monotonic();
     this.#phaseSince = this.#startedAt;
+  }
+
+  get result(): Promise<Dialled> {
+    return this.#settled.promise;
   }
 
   begin(): void {
@@ -289,7 +286,7 @@ class Dialling {
     } else if (this.#open.length > 0) this.#timeConnections();
     else this.#timeNames();
     for (const socket of this.#open) if (result.fault !== null || socket !== this.#chosen) socket.destroy();
-    this.#resolve(result);
+    this.#settled.resolve(result);
   }
 
   /** Notes that the first connection begins now and that no name was resolved before it. */

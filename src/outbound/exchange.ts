@@ -48,23 +48,20 @@ const NOTHING = Buffer.alloc(0);
  */
 export function exchange(
   clock: Clock,
-  { socket, inlet, offersCertificate }: Connection,
+  connection: Connection,
   order: ExchangeOrder,
   deadline: Deadline,
 ): Promise<Exchanged> {
-  return new Promise((resolve, reject) => {
-    let request: string | Buffer;
-    try {
-      request = writeRequest(order);
-    } catch (error) {
-      socket.destroy();
-      reject(error);
-      return;
-    }
-    const exchange = new Exchange(clock, order, deadline, socket, resolve);
-    exchange.offersCertificate = offersCertificate;
-    exchange.begin(request, inlet);
-  });
+  let request: string | Buffer;
+  try {
+    request = writeRequest(order);
+  } catch (error) {
+    connection.socket.destroy();
+    return Promise.reject(error);
+  }
+  const exchange = new Exchange(clock, connection, order, deadline);
+  exchange.begin(request);
+  return exchange.result;
 }
 
 const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
@@ -120,9 +117,8 @@ class Exchange extends ExchangeResult {
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
   readonly #deadline: Deadline;
-  readonly #socket: Socket;
-  readonly #done: (result: Exchanged) => void;
-  offersCertificate: boolean | undefined = false;
+  readonly #connection: Connection;
+  readonly #ended = Promise.withResolvers<Exchanged>();
   readonly #head = new HeadReader();
   #reader: BodyReader | null = null;
   #settled = false;
@@ -133,23 +129,20 @@ class Exchange extends ExchangeResult {
   #kept: Buffer = NOTHING;
   #bodyBytes = 0;
 
-  constructor(
-    clock: Clock,
-    order: ExchangeOrder,
-    deadline: Deadline,
-    socket: Socket,
-    done: (result: Exchanged) => void,
-  ) {
+  constructor(clock: Clock, connection: Connection, order: ExchangeOrder, deadline: Deadline) {
     super();
     this.#clock = clock;
     this.#order = order;
     this.#deadline = deadline;
-    this.#socket = socket;
-    this.#done = done;
+    this.#connection = connection;
   }
 
-  begin(request: string | Buffer, inlet: Inlet): void {
-    const socket = this.#socket;
+  get result(): Promise<Exchanged> {
+    return this.#ended.promise;
+  }
+
+  begin(request: string | Buffer): void {
+    const { socket, inlet } = this.#connection;
     const interrupt = () => this.#onDeadline();
     if (this.#deadline.over !== null) {
       interrupt();
@@ -244,7 +237,7 @@ class Exchange extends ExchangeResult {
   #onEnd(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
     if (this.#reader !== null && error === null) this.#onProgress(this.#reader.end());
-    else this.#fail(responseFault(error?.code ?? null, this.#progress(), this.offersCertificate));
+    else this.#fail(responseFault(error?.code ?? null, this.#progress(), this.#connection.offersCertificate));
   }
 
   #onDeadline(): void {
@@ -274,9 +267,9 @@ class Exchange extends ExchangeResult {
 
   /** Closes the connection and reports the result. */
   finish(): void {
-    this.#socket.on('close', dropListeners);
-    this.#socket.destroy();
-    this.#done(this);
+    this.#connection.socket.on('close', dropListeners);
+    this.#connection.socket.destroy();
+    this.#ended.resolve(this);
   }
 }
 

@@ -109,7 +109,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
      */
     query(query: NameQuery, until: number, graceMs = MARGIN_MS): PendingQuery {
       alive ??= setInterval(() => {}, ALIVE_MS);
-      const pending = new PendingQuery(query, until, graceMs, servers, clock);
+      const pending = new PendingQuery({ query, until, graceMs }, servers, clock);
       queries.add(pending);
       void pending.result.then(() => {
         queries.delete(pending);
@@ -129,6 +129,13 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
       listed = [];
     },
   };
+}
+
+/** A query, how long it waits for a reply (monotonic milliseconds), and how much longer if none arrives. */
+interface TimedQuery {
+  readonly query: NameQuery;
+  readonly until: number;
+  readonly graceMs: number;
 }
 
 /** A query in flight, which is repeated until its replies say enough. */
@@ -158,19 +165,13 @@ export class PendingQuery {
   /** Never rejects. */
   readonly result: Promise<NameResult>;
 
-  constructor(
-    query: NameQuery,
-    deadlineAt: number,
-    graceMs: number,
-    listServers: () => KnownServer[],
-    clock: Clock,
-  ) {
+  constructor({ query, until, graceMs }: TimedQuery, listServers: () => KnownServer[], clock: Clock) {
     this.result = this.#ended.promise;
     this.#query = query;
     this.#graceMs = graceMs;
     this.#listServers = listServers;
     this.#clock = clock;
-    this.#until = deadlineAt;
+    this.#until = until;
     if (query.name === '.' || isQueryableName(query.name)) {
       this.#sendNext();
       this.#probeSilent();

@@ -44,22 +44,26 @@ export interface ProberSettings {
   readonly hostsFile?: string;
 }
 
+/** Called for what attempts find; absent: it is not reported. */
+export interface ProberListeners {
+  /** For each refused address. */
+  readonly onForbidden?: DialParts['onForbidden'];
+  readonly onUnreadable?: ProbeTools['onUnreadable'];
+  /** For each connection that an address is too busy for. */
+  readonly onBusy?: (address: string) => void;
+}
+
 /** The prober of a thread. */
 export type Prober = ReturnType<typeof createProber>;
 
 /** Maximum number of cached destinations. */
 const MAX_CACHED_DESTINATIONS = 8192;
 
-/**
- * Creates a prober. `onForbidden` is called for each refused address. Throws if a CIDR block or a name server of the
- * settings is invalid.
- */
+/** Creates a prober. Throws if a CIDR block or a name server of the settings is invalid. */
 export function createProber(
   settings: ProberSettings,
   clock: Clock = systemClock,
-  onForbidden?: DialParts['onForbidden'],
-  onUnreadable?: ProbeTools['onUnreadable'],
-  onBusy?: (address: string) => void,
+  { onForbidden, onUnreadable, onBusy }: ProberListeners = {},
 ) {
   const { checksKey = null, connectionsPerAddress: perMinute, addressLoad: shared } = settings;
   const loadOf = perMinute === undefined ? undefined : createAddressLoads({ perMinute, shared, onBusy });

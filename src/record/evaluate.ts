@@ -111,7 +111,7 @@ function evaluateCheck(
   const memory = isSameMemory(state.memory, learned) ? null : learned;
   const mayMove = current.seq !== state.current.seq || state.openIncident !== null;
   const { transition, incident } = mayMove
-    ? moveByCheck(state, current, observation, verdict, now, rules)
+    ? moveByCheck(state, current, { observation, verdict, now }, rules)
     : UNMOVED;
   const isRoutine = transition === null && incident === null;
   const update = { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
@@ -127,6 +127,7 @@ export function rulesFor(check: CheckDefinition, { usual, regions }: CheckRules)
 }
 
 /** The status after a check; null: the current one is at least as new. */
+// biome-ignore lint/complexity/useMaxParams: called for each result, for which an object would be made
 export function nextOfCheck(
   current: CurrentStatus,
   observation: CheckResult | RegionalResult,
@@ -140,20 +141,27 @@ export function nextOfCheck(
     : nextRegionalStatus(current, { ...observation, verdict }, limit, rules);
 }
 
+/** A check with its verdict, and when it is evaluated, epoch milliseconds. */
+interface JudgedCheck {
+  readonly observation: CheckResult | RegionalResult;
+  readonly verdict: Verdict;
+  readonly now: number;
+}
+
 function moveByCheck(
   state: ServiceState,
   current: CurrentStatus,
-  observation: CheckResult | RegionalResult,
-  verdict: Verdict,
-  now: number,
+  { observation, verdict, now }: JudgedCheck,
   rules: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
   const { regions, latest } = current;
   const result = checkResultOf(observation);
-  const times = { now, beganAt: result.firstFailedAt ?? result.startedAt };
-  if (observation.via !== 'region' || regions === undefined)
-    return move(state, current, reasonOfVerdict(result, verdict), times, rules);
-  const moved = move(state, current, latest === null ? null : reasonOfCheck(latest), times, rules);
+  const isOne = observation.via !== 'region' || regions === undefined;
+  const ofLatest = latest === null ? null : reasonOfCheck(latest);
+  const reason = isOne ? reasonOfVerdict(result, verdict) : ofLatest;
+  const cause = { reason, now, beganAt: result.firstFailedAt ?? result.startedAt };
+  const moved = move(state, current, cause, rules);
+  if (isOne) return moved;
   const isNew = current.status !== state.current.status;
   const { votes = false } = regions.find(({ region }) => region === observation.region) ?? {};
   // While the service fails from one region only, checks from that region do not count as good checks.
@@ -182,7 +190,7 @@ function evaluateHeartbeat(
   const reason = beat === null ? null : reasonOfHeartbeat(report, beat);
   return {
     current,
-    ...move(state, current, reason, { now, beganAt: latest?.checkedAt ?? arrivedAt }, rules),
+    ...move(state, current, { reason, now, beganAt: latest?.checkedAt ?? arrivedAt }, rules),
     memory: null,
     heartbeat: heartbeatWriteOf(received, beat, counted),
     // A heartbeat that does not count, by its owner's choice, leaves no sample among those of the checks.
@@ -202,15 +210,10 @@ function evaluateMissed(
 ): Update {
   const latest = latestOfSilence(deadlineAt);
   const current = nextReported(state.current, latest, deadlineAt, now);
+  const reason = reasonOfSilence(state.service.check, deadlineAt, silenceMs);
   return {
     current,
-    ...move(
-      state,
-      current,
-      reasonOfSilence(state.service.check, deadlineAt, silenceMs),
-      { now, beganAt: deadlineAt },
-      rules,
-    ),
+    ...move(state, current, { reason, now, beganAt: deadlineAt }, rules),
     memory: null,
     heartbeat: null,
     sample: sampleOfLatest(state.service.id, latest, null),
@@ -245,22 +248,30 @@ function evaluateAlone(
 
 const UNMOVED = { transition: null, incident: null } as const;
 
-/**
- * The transition and the step of the own incident from the state to `current`. `beganAt`: start of the first attempt of the check,
- * epoch milliseconds. It decides whether the check was made within a maintenance, however late it is evaluated.
- */
+/** The observation behind a change of the status. */
+interface Cause {
+  readonly reason: StatusReason | null;
+  /** When it is evaluated, epoch milliseconds. */
+  readonly now: number;
+  /**
+   * Start of the first attempt of the check, epoch milliseconds. It decides whether the check was made within a maintenance, however
+   * late it is evaluated.
+   */
+  readonly beganAt: number;
+}
+
+/** The transition and the step of the own incident from the state to `current`. */
 function move(
   state: ServiceState,
   current: CurrentStatus,
-  reason: StatusReason | null,
-  { now, beganAt }: { readonly now: number; readonly beganAt: number },
+  { reason, now, beganAt }: Cause,
   rules: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
   const { service, current: before } = state;
   const openIncident = state.openIncident ?? lateIncident(state, current, rules);
   if (current === before || (current.seq === before.seq && openIncident === null)) return UNMOVED;
   return {
-    transition: transitionBetween(service, before, current, now, reason),
+    transition: transitionBetween(service, before, current, { recordedAt: now, reason }),
     incident: stepOwnIncident(openIncident, {
       service,
       current,

@@ -27,11 +27,11 @@ export function drawBadgePixels(picture: BadgePicture): Bitmap {
   const { width, height, boxes, mark, lines } = layOutBadge(picture, scale);
   const bitmap = make(width, height);
   bitmap.data.fill(0);
-  for (const box of boxes) fillRoundRect(bitmap, box.x, box.y, box.width, box.height, box.radius, box.colour);
-  paint(bitmap, coverageOf(mark.shape, scale), mark.x, mark.y, mark.colour);
+  for (const box of boxes) fillRoundRect(bitmap, box, box.colour);
+  paint(bitmap, coverageOf(mark.shape, scale), mark, mark.colour);
   for (const { face, text: written, x, baseline, colour } of lines) {
     for (const glyph of layOut(face, written, x))
-      paint(bitmap, glyph.coverage, glyph.x, baseline + glyph.y, colour);
+      paint(bitmap, glyph.coverage, { x: glyph.x, y: baseline + glyph.y }, colour);
   }
   return bitmap;
 }

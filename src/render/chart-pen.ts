@@ -38,7 +38,7 @@ export function writeText(bitmap: Bitmap, pen: Pen, text: string, place: TextPla
   const { align = 'left' } = place;
   const x = align === 'left' ? place.x : align === 'right' ? place.x - width : place.x - width / 2;
   for (const glyph of layOut(face, shown, x))
-    paint(bitmap, glyph.coverage, glyph.x, place.baseline + glyph.y, pen.colour);
+    paint(bitmap, glyph.coverage, { x: glyph.x, y: place.baseline + glyph.y }, pen.colour);
   return width;
 }
 
@@ -53,21 +53,20 @@ export function capHeightOf(pen: Pick<Pen, 'weight' | 'size'>): number {
   return faceOf(pen).capHeight;
 }
 
-/** Draws the shape of a status in a box of `size` pixels. */
+/** Draws the shape of a status in a square of `size` pixels. */
 export function drawStatusShape(
   bitmap: Bitmap,
   status: ServiceStatus,
-  x: number,
-  y: number,
-  size: number,
+  place: { readonly x: number; readonly y: number; readonly size: number },
   colour: Colour,
 ): void {
+  const { size } = place;
   const shape = getOrInsert(shapes, `${status} ${size}`, () => {
     const scale = size / SHAPE_SIZE;
     const contours = statusShape(status).map((contour) => contour.map((step) => enlarge(step, scale)));
     return toCoverage(raster(size, size, contours), 0);
   });
-  paint(bitmap, shape, x, y, colour);
+  paint(bitmap, shape, place, colour);
 }
 
 function enlarge(step: OutlineStep, scale: number): OutlineStep {

@@ -7,11 +7,11 @@ import {
   formatPictureTime,
   STATUS_LABELS,
 } from '../domain/picture.ts';
-import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
+import { latencyTicks, timeTicks } from './chart-axis.ts';
 import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
 import { BADGE_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
-import { fillRect, fillRoundRect, paint } from './paint.ts';
+import { type Box, fillRect, fillRoundRect, paint, put } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';
 import { faceOf } from './text.ts';
@@ -57,7 +57,14 @@ const MEASURES = {
   },
 };
 
-type Measures = (typeof MEASURES)[ChartPicture['size']];
+/** A chart in the making. */
+interface Sheet {
+  readonly bitmap: Bitmap;
+  readonly picture: ChartPicture;
+  /** The measures of its size. */
+  readonly m: (typeof MEASURES)[ChartPicture['size']];
+  readonly colours: PictureColours;
+}
 
 /** Draws a chart as a PNG. Does not throw for any text or numbers. */
 export function drawChart(picture: ChartPicture): Uint8Array {
@@ -72,16 +79,18 @@ export function drawChartPixels(picture: ChartPicture): Bitmap {
   const bitmap = make(width, height);
   bitmap.data.fill(0);
   if (radius > 0) {
-    fillRoundRect(bitmap, 0, 0, width, height, radius, colours.border);
-    fillRoundRect(bitmap, 1, 1, width - 2, height - 2, radius - 1, colours.ground);
-  } else fillRect(bitmap, 0, 0, width, height, colours.ground);
-  drawHead(bitmap, picture, measures, colours);
-  drawPlot(bitmap, picture, measures, colours);
-  drawFoot(bitmap, picture, measures, colours);
+    fillRoundRect(bitmap, { x: 0, y: 0, width, height, radius }, colours.border);
+    const inner = { x: 1, y: 1, width: width - 2, height: height - 2, radius: radius - 1 };
+    fillRoundRect(bitmap, inner, colours.ground);
+  } else fillRect(bitmap, { x: 0, y: 0, width, height }, colours.ground);
+  const sheet: Sheet = { bitmap, picture, m: measures, colours };
+  drawHead(sheet);
+  drawPlot(sheet);
+  drawFoot(sheet);
   return bitmap;
 }
 
-function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
+function drawHead({ bitmap, picture, m, colours }: Sheet): void {
   const { name, domain, status, ageText, theme, uptimeText, window, region, missingSince } = picture;
   const badge = BADGE_COLOURS[theme];
   const fill = ageText === null ? badge.pills[status] : badge.stale;
@@ -92,8 +101,10 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
   const pillWidth = inset + shape + Math.round(shape * 0.6) + Math.ceil(textWidth(word, said)) + inset;
   const pillX = m.width - m.margin - pillWidth;
   const pillY = m.nameBaseline - Math.round((capHeightOf({ weight: 'semibold', size: m.name }) + m.pill) / 2);
-  fillRoundRect(bitmap, pillX, pillY, pillWidth, m.pill, m.pill / 2, fill.fill);
-  drawStatusShape(bitmap, status, pillX + inset, pillY + Math.round((m.pill - shape) / 2), shape, fill.shape);
+  const pill = { x: pillX, y: pillY, width: pillWidth, height: m.pill, radius: m.pill / 2 };
+  fillRoundRect(bitmap, pill, fill.fill);
+  const place = { x: pillX + inset, y: pillY + Math.round((m.pill - shape) / 2), size: shape };
+  drawStatusShape(bitmap, status, place, fill.shape);
   writeText(bitmap, word, said, {
     x: pillX + inset + shape + Math.round(shape * 0.6),
     baseline: pillY + Math.round((m.pill + capHeightOf(word)) / 2),
@@ -129,8 +140,9 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
 }
 
 /** The plot, its axes and its curves. */
-function drawPlot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
-  const { points, span } = picture;
+function drawPlot(sheet: Sheet): void {
+  const { bitmap, picture, m, colours } = sheet;
+  const { points } = picture;
   const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
   const highest = Math.max(0, ...points.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms ?? 0));
   const height = m.height - m.foot - m.plotTop;
@@ -144,21 +156,21 @@ function drawPlot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
   const hasTimes = points.some(({ p50Ms }) => p50Ms !== null);
 
   const area = { x: left, y: m.plotTop, width, height };
-  shadeDown(bitmap, picture, area, m, colours);
+  shadeDown(sheet, area);
   for (const tick of hasTimes ? ticks : ticks.slice(0, 1)) {
     const y = m.plotTop + Math.round(height * (1 - tick.value / top));
-    fillRect(bitmap, left, y, width, 1, tick.value === 0 ? colours.axis : colours.grid);
+    fillRect(bitmap, { x: left, y, width, height: 1 }, tick.value === 0 ? colours.axis : colours.grid);
     if (!hasTimes) continue;
     const baseline = y + Math.round(capHeightOf(small) / 2);
     writeText(bitmap, small, tick.label, { x: left - gap, baseline, align: 'right' });
   }
-  drawTimes(bitmap, timeTicks(span, m.timeTicks), picture, { left, width }, m, colours);
+  drawTimes(sheet, area);
 
   const shape = { width, height, highestMs: top };
   const runs = runsOf(points, shape);
-  paint(bitmap, bandCoverage(runs, shape), left, m.plotTop, colours.band);
-  paint(bitmap, lineCoverage(runs, shape, m.line), left, m.plotTop, colours.line);
-  markDown(bitmap, picture, area, m, colours);
+  paint(bitmap, bandCoverage(runs, shape), area, colours.band);
+  paint(bitmap, lineCoverage(runs, shape, m.line), area, colours.line);
+  markDown(sheet, area);
 
   const note = hasTimes ? null : checked ? 'No response times in this window' : 'No checks in this window';
   if (note === null) return;
@@ -168,21 +180,21 @@ function drawPlot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
   const noteX = left + Math.round((width - noteWidth) / 2);
   const padding = Math.round(m.word * 0.7);
   const cap = capHeightOf(pen);
-  fillRoundRect(bitmap, noteX, baseline - cap - padding, noteWidth, cap + 2 * padding, 6, colours.ground);
+  const box = {
+    x: noteX,
+    y: baseline - cap - padding,
+    width: noteWidth,
+    height: cap + 2 * padding,
+    radius: 6,
+  };
+  fillRoundRect(bitmap, box, colours.ground);
   writeText(bitmap, pen, note, { x: noteX + gap, baseline });
-}
-
-interface Area {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Runs of steps with failed checks from left to right, in pixels; each is at least 3 wide. */
 function downSpans(
   { points }: ChartPicture,
-  { x, width }: Area,
+  { x, width }: Box,
 ): readonly { readonly from: number; readonly to: number }[] {
   const spans: { from: number; to: number }[] = [];
   for (let index = 0; index < points.length; index++) {
@@ -197,57 +209,50 @@ function downSpans(
 }
 
 /** Shades the times of failed checks, with stripes that can be seen without colours. */
-function shadeDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
+function shadeDown({ bitmap, picture, m, colours }: Sheet, area: Box): void {
   const stripe = Math.round(m.small * 0.7);
   for (const { from, to } of downSpans(picture, area)) {
-    fillRect(bitmap, from, area.y, to - from, area.height, colours.down);
+    fillRect(bitmap, { ...area, x: from, width: to - from }, colours.down);
     // Stripes have fixed positions, so that neighbouring runs look alike.
     for (let column = from; column < to; column++) {
       for (let row = area.y; row < area.y + area.height; row++) {
-        if ((column + row) % stripe < 1.5) fillRect(bitmap, column, row, 1, 1, colours.stripe);
+        if ((column + row) % stripe < 1.5) put(bitmap, column, row, colours.stripe, 1);
       }
     }
   }
 }
 
 /** Draws a bar and the cross of `down` above the times of failed checks. */
-function markDown(bitmap: Bitmap, picture: ChartPicture, area: Area, m: Measures, colours: PictureColours) {
+function markDown({ bitmap, picture, m, colours }: Sheet, area: Box): void {
   const mark = Math.round(m.small);
   const bar = Math.max(3, Math.round(m.small / 4));
   let free = Number.NEGATIVE_INFINITY;
   for (const { from, to } of downSpans(picture, area)) {
-    fillRect(bitmap, from, area.y, to - from, bar, colours.mark);
+    fillRect(bitmap, { x: from, y: area.y, width: to - from, height: bar }, colours.mark);
     const middle = Math.round((from + to - mark) / 2);
     const left = Math.min(Math.max(middle, area.x), area.x + area.width - mark);
     // Crosses that would overlap are left out.
     if (left < free) continue;
-    drawStatusShape(bitmap, 'down', left, area.y - mark - 2, mark, colours.mark);
+    drawStatusShape(bitmap, 'down', { x: left, y: area.y - mark - 2, size: mark }, colours.mark);
     free = left + mark;
   }
 }
 
-function drawTimes(
-  bitmap: Bitmap,
-  ticks: readonly Tick[],
-  { span }: ChartPicture,
-  { left, width }: { readonly left: number; readonly width: number },
-  m: Measures,
-  colours: PictureColours,
-): void {
+function drawTimes({ bitmap, picture: { span }, m, colours }: Sheet, { x: left, width }: Box): void {
   const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
   const bottom = m.height - m.foot;
   const baseline = bottom + Math.round(m.small * 0.55) + capHeightOf(small) + 3;
-  for (const { value, label } of ticks) {
+  for (const { value, label } of timeTicks(span, m.timeTicks)) {
     const x = left + Math.round(((value - span.from) / (span.to - span.from)) * width);
     const half = textWidth(small, label) / 2;
     if (x - half < left - m.margin / 2 || x + half > left + width + m.margin / 2) continue;
-    fillRect(bitmap, x, bottom, 1, Math.round(m.small * 0.4), colours.axis);
+    fillRect(bitmap, { x, y: bottom, width: 1, height: Math.round(m.small * 0.4) }, colours.axis);
     writeText(bitmap, small, label, { x, baseline, align: 'middle' });
   }
 }
 
 /** Draws the legend on the left, and the time of the last check on the right, with the site if the size is `card`. */
-function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
+function drawFoot({ bitmap, picture, m, colours }: Sheet): void {
   const small: Pen = { weight: 'medium', size: m.small, colour: colours.muted };
   const baseline = m.height - Math.round(m.margin * 0.75);
   const sample = Math.round(m.small * 1.6);
@@ -259,21 +264,14 @@ function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
     x += sample + Math.round(m.small * 0.5);
     x += Math.ceil(writeText(bitmap, small, text, { x, baseline })) + Math.round(m.small * 1.4);
   };
-  entry('median', (left) =>
-    fillRect(bitmap, left, middle - 1, sample, Math.max(2, Math.round(m.line)), colours.line),
-  );
-  entry('p95', (left) => fillRect(bitmap, left, middle - half, sample, 2 * half, colours.band));
+  const box = { y: middle - half, width: sample, height: 2 * half };
+  const line = { y: middle - 1, width: sample, height: Math.max(2, Math.round(m.line)) };
+  entry('median', (left) => fillRect(bitmap, { ...line, x: left }, colours.line));
+  entry('p95', (left) => fillRect(bitmap, { ...box, x: left }, colours.band));
   entry('failed checks', (left) => {
-    const area = { x: left, y: middle - half, width: sample, height: 2 * half };
-    fillRect(bitmap, area.x, area.y, area.width, area.height, colours.down);
-    drawStatusShape(
-      bitmap,
-      'down',
-      left + Math.round((sample - 2 * half) / 2),
-      middle - half,
-      2 * half,
-      colours.mark,
-    );
+    fillRect(bitmap, { ...box, x: left }, colours.down);
+    const x = left + Math.round((sample - 2 * half) / 2);
+    drawStatusShape(bitmap, 'down', { x, y: box.y, size: 2 * half }, colours.mark);
   });
   const asOf = picture.asOf === null ? 'not checked yet' : `as of ${formatPictureTime(picture.asOf)} UTC`;
   const said = picture.size === 'card' ? `${picture.site} · ${asOf}` : asOf;

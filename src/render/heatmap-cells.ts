@@ -47,7 +47,7 @@ export function paintCells(
   top: number,
 ): void {
   const { columns, rows, cellWidth, cellHeight, gap, cells, ground } = field;
-  const [wide, high] = [cellWidth - gap, cellHeight - gap];
+  const inner = { width: cellWidth - gap, height: cellHeight - gap };
   for (let y = 0; y < rows * cellHeight; y++) {
     const row = Math.floor(y / cellHeight);
     const v = y - row * cellHeight;
@@ -55,8 +55,8 @@ export function paintCells(
       const column = Math.floor(x / cellWidth);
       const u = x - column * cellWidth;
       const level = cells[row * columns + column] ?? NO_CELL;
-      const outside = u >= wide || v >= high || level === NO_CELL;
-      const marked = !outside && isMarked(field.marks[level] ?? 0, u, v, wide, high);
+      const outside = u >= inner.width || v >= inner.height || level === NO_CELL;
+      const marked = !outside && isMarked(field.marks[level] ?? 0, u, v, inner);
       const colour = outside ? ground : ((marked ? field.inks[level] : field.fills[level]) ?? ground);
       const at = ((top + y) * width + left + x) * 4;
       data[at] = colour >>> 16;
@@ -67,8 +67,13 @@ export function paintCells(
   }
 }
 
-/** Whether a pixel of a cell belongs to its mark; `u` and `v` count from the cell's top left corner. */
-export function isMarked(mark: CellMark, u: number, v: number, wide: number, high: number): boolean {
+/** Returns true if a pixel of a cell belongs to its mark; `u` and `v` count from the cell's top left corner. */
+export function isMarked(
+  mark: CellMark,
+  u: number,
+  v: number,
+  { width: wide, height: high }: { readonly width: number; readonly height: number },
+): boolean {
   if (mark === 0 || wide < MARKED_FROM - 1 || high < MARKED_FROM - 1) return false;
   // Twice the distance from the centre, which is a whole number.
   const x = 2 * u + 1 - wide;

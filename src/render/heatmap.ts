@@ -91,13 +91,13 @@ export async function drawHeatmapPixels(
   const fieldWidth = field.columns * field.cellWidth;
   const fieldHeight = field.rows * field.cellHeight;
   const bitmap = make(LABELS + fieldWidth + MARGIN, HEAD + Math.max(fieldHeight, 60) + FOOT);
-  fillRect(bitmap, 0, 0, bitmap.width, bitmap.height, colours.ground);
+  fillRect(bitmap, { x: 0, y: 0, width: bitmap.width, height: bitmap.height }, colours.ground);
   writeHead(bitmap, picture, colours);
   if (lines.length > 0) {
     if (draw === null) paintCells(bitmap, field, LABELS, HEAD);
     else {
       const cells = await draw(field);
-      copyPixels(bitmap, cells, fieldWidth, LABELS, HEAD);
+      copyCells(bitmap, cells, fieldWidth);
       release(cells);
     }
     writeLabels(bitmap, lines, field.cellHeight, colours);
@@ -158,10 +158,10 @@ function paletteOf({ theme }: HeatmapPicture): Pick<CellField, 'ground' | 'fills
   };
 }
 
-function copyPixels(bitmap: Bitmap, pixels: Uint8Array, width: number, x: number, y: number): void {
+function copyCells(bitmap: Bitmap, pixels: Uint8Array, width: number): void {
   for (let row = 0; row * width * 4 < pixels.length; row++) {
     const line = pixels.subarray(row * width * 4, (row + 1) * width * 4);
-    bitmap.data.set(line, ((y + row) * bitmap.width + x) * 4);
+    bitmap.data.set(line, ((HEAD + row) * bitmap.width + LABELS) * 4);
   }
 }
 
@@ -211,7 +211,7 @@ function writeTimes(bitmap: Bitmap, { span }: HeatmapPicture, width: number, col
   for (const { value, label } of timeTicks(span, 14)) {
     const x = LABELS + Math.round(((value - span.from) / (span.to - span.from)) * width);
     if (x + textWidth(pen, label) / 2 > bitmap.width - 4) continue;
-    fillRect(bitmap, x, HEAD - 8, 1, 6, colours.axis);
+    fillRect(bitmap, { x, y: HEAD - 8, width: 1, height: 6 }, colours.axis);
     writeText(bitmap, pen, label, { x, baseline: HEAD - 14, align: 'middle' });
   }
 }

@@ -10,15 +10,16 @@ const INK_STEPS = 16;
 
 const discs = new Map<number, Coverage>();
 
+/** A rectangle in whole pixels. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Fills whole pixels; those outside the bitmap are left out. */
-export function fillRect(
-  bitmap: Bitmap,
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  colour: Colour,
-): void {
+export function fillRect(bitmap: Bitmap, { x, y, width, height }: Box, colour: Colour): void {
   for (let row = Math.max(0, y); row < Math.min(bitmap.height, y + height); row++) {
     for (let column = Math.max(0, x); column < Math.min(bitmap.width, x + width); column++) {
       put(bitmap, column, row, colour, 1);
@@ -27,18 +28,12 @@ export function fillRect(
 }
 
 /** Fills a rectangle with round corners; `radius` is a whole number from 0, at most half of the shorter side. */
-export function fillRoundRect(
-  bitmap: Bitmap,
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  radius: number,
-  colour: Colour,
-): void {
-  fillRect(bitmap, x + radius, y, width - 2 * radius, height, colour);
-  fillRect(bitmap, x, y + radius, radius, height - 2 * radius, colour);
-  fillRect(bitmap, x + width - radius, y + radius, radius, height - 2 * radius, colour);
+export function fillRoundRect(bitmap: Bitmap, box: Box & { readonly radius: number }, colour: Colour): void {
+  const { x, y, width, height, radius } = box;
+  const side = { y: y + radius, width: radius, height: height - 2 * radius };
+  fillRect(bitmap, { x: x + radius, y, width: width - 2 * radius, height }, colour);
+  fillRect(bitmap, { ...side, x }, colour);
+  fillRect(bitmap, { ...side, x: x + width - radius }, colour);
   if (radius === 0) return;
   const disc = discOf(radius);
   for (let row = 0; row < 2 * radius; row++) {
@@ -50,8 +45,13 @@ export function fillRoundRect(
   }
 }
 
-/** Paints a coverage whose top left corner is at (x, y). */
-export function paint(bitmap: Bitmap, coverage: Coverage, x: number, y: number, colour: Colour): void {
+/** Paints a coverage whose top left corner is at `x`, `y`. */
+export function paint(
+  bitmap: Bitmap,
+  coverage: Coverage,
+  { x, y }: Pick<Box, 'x' | 'y'>,
+  colour: Colour,
+): void {
   for (let row = 0; row < coverage.height; row++) {
     for (let column = 0; column < coverage.width; column++) {
       const share = coverage.values[row * coverage.width + column] ?? 0;
@@ -60,8 +60,9 @@ export function paint(bitmap: Bitmap, coverage: Coverage, x: number, y: number, 
   }
 }
 
-/** Composites a colour over a pixel (Porter and Duff, "over"). */
-function put(bitmap: Bitmap, x: number, y: number, colour: Colour, share: number): void {
+/** Composites a colour over a pixel (Porter and Duff, "over"); one outside the bitmap is left out. */
+// biome-ignore lint/complexity/useMaxParams: called for each pixel, where an object would cost more than the pixel
+export function put(bitmap: Bitmap, x: number, y: number, colour: Colour, share: number): void {
   if (x < 0 || y < 0 || x >= bitmap.width || y >= bitmap.height) return;
   const ink = Math.round(share * INK_STEPS) / INK_STEPS;
   if (ink === 0) return;

@@ -27,8 +27,7 @@ export async function readAnnouncedChecks(
     readonly samples: SampleQueries;
   },
   serviceId: number,
-  from: number,
-  to: number,
+  { from, to }: { readonly from: number; readonly to: number },
   narrow: (query: SampleQuery) => SampleQuery = (query) => query,
 ): Promise<readonly AnnouncedChecks[] | null> {
   const windows = joinWindows(await registry.announcedWindows(serviceId, from, to));

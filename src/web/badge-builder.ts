@@ -69,7 +69,7 @@ export function badgeBuilder(
         if (service !== null) return await show(request, service);
         const language = chooseLanguage(request);
         const message = language.texts.site.noService(name.slice(0, 100));
-        return renderMissing(render, request, language, serviceNotFound(name), message);
+        return renderMissing(render, request, language, { error: serviceNotFound(name), message });
       },
     },
   ];

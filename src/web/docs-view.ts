@@ -66,7 +66,7 @@ export function describeOperations(document: OpenApiDocument, siteUrl: string, k
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     METHODS.flatMap((method) => {
       const operation = methods[method];
-      return operation === undefined ? [] : [describe(operation, method, path, document, siteUrl, known)];
+      return operation === undefined ? [] : [describe({ operation, method, path }, document, siteUrl, known)];
     }),
   );
   const same = Map.groupBy(
@@ -105,10 +105,14 @@ interface Answer {
   readonly description: string;
 }
 
+interface ListedOperation {
+  readonly operation: OpenApiOperation;
+  readonly method: (typeof METHODS)[number];
+  readonly path: string;
+}
+
 function describe(
-  operation: OpenApiOperation,
-  method: (typeof METHODS)[number],
-  path: string,
+  { operation, method, path }: ListedOperation,
   { components: { schemas } }: OpenApiDocument,
   siteUrl: string,
   known: KnownThings,

@@ -133,7 +133,7 @@ export function pageRoutes(sources: PageSources) {
     ...news,
     servicesOfPage: (request, slug) => servicesOfPage({ ...request, params: { slug } }, sources),
     isOnline: () => sources.readiness().prober.online,
-    homeUpdate: (...asked) => homeUpdate(news, renderPart, ...asked),
+    homeUpdate: (...asked) => homeUpdate({ ...news, renderPart }, ...asked),
     monitorUpdate: (...asked) => monitorUpdate(news, renderPart, ...asked),
   });
   const list = homePage(render, { ...news, assets: assets.addresses });

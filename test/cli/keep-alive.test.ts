@@ -90,7 +90,7 @@ t.test('it ends with its child, or starts it again', async (t) => {
       { kind: 'restart', afterMs: 1_000, failures: 1 },
     ],
   ] as const) {
-    t.same(nextStep(end, ready, livedMs, failures, stopping), expected, what);
+    t.same(nextStep(end, { wasReady: ready, livedMs, failures, stopping }), expected, what);
   }
 });
 

@@ -178,10 +178,8 @@ export function startPlace(options: PlaceOptions) {
     const { intervalMs: ownMs } = timingOf(check, { ...USUAL, intervalMs });
     const ownShiftMs = shiftOf(shiftMs, intervalMs, ownMs);
     states.set(serviceId, idleProbe(target));
-    wake(
-      serviceId,
-      firstDue(serviceId, lastCheckedAt, clock.now(), ownMs, Math.min(spreadMs, ownMs), ownShiftMs),
-    );
+    const times = { intervalMs: ownMs, spreadMs: Math.min(spreadMs, ownMs), shiftMs: ownShiftMs };
+    wake(serviceId, firstDue(serviceId, lastCheckedAt, clock.now(), times));
   }
 
   function targetOf({ id, domain, origin, accountId, check, revision }: Service): CheckTarget {

@@ -22,9 +22,7 @@ function openProber(t: Test) {
       ...{ ownersMayProbePrivate: true, nameservers: [], concurrency: 64, connectionsPerAddress: PER_MINUTE },
     },
     undefined,
-    undefined,
-    undefined,
-    (address) => busy.push(address),
+    { onBusy: (address) => busy.push(address) },
   );
   t.teardown(() => prober.close());
   let slot = 0;

@@ -102,7 +102,7 @@ t.test('it distinguishes bad levels without colours', (t) => {
   for (const size of [5, 6, 7, 9, 10, 19]) {
     const shapes = marked.map((mark: CellMark) =>
       Array.from({ length: size * size }, (_, at) =>
-        Number(isMarked(mark, at % size, Math.floor(at / size), size, size)),
+        Number(isMarked(mark, at % size, Math.floor(at / size), { width: size, height: size })),
       ).join(''),
     );
     t.equal(new Set(shapes).size, 3, `in cells of ${size} pixels`);

@@ -106,7 +106,7 @@ function readEndpointOf(
   if (query !== null) {
     if ('problem' in query) return query;
     const lost = findLost({ ...row, ...notUsed }, (field) => KNOWN.has(field) || field === 'dns', REASONS);
-    return listKind('dns', query.settings, query.domain, more, [...query.lost, ...lost]);
+    return listKind('dns', query.settings, { ...more, domain: query.domain }, [...query.lost, ...lost]);
   }
   if (endpoint !== null) {
     const isSent = endpoint.kind === 'websocket' && typeof row.body === 'string';
@@ -118,7 +118,10 @@ function readEndpointOf(
       ...conditions.settings,
       ...(isSent ? { send: String(row.body) } : {}),
     };
-    return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
+    return listKind(endpoint.kind, settings, { ...more, domain: endpoint.host }, [
+      ...lost,
+      ...conditions.lost,
+    ]);
   }
   const { accept, expectations, lost: lostConditions } = readResponseConditions(row.conditions);
   const request: ListedRequest = { ...readRequest(row), ...client, expectations };

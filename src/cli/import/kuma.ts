@@ -85,21 +85,16 @@ function readMonitor(row: Row): EntryReading {
   const paused = row.active === false || row.active === 0;
   const name = asText(row.name);
   if (type === 'push') return readPush(row, name, paused);
+  const more = { ...(name === null ? {} : { name }), paused };
   if (type === 'port') {
     const settings = { port: Number(row.port) };
     const lost = findLostFields(row, new Set(['url']));
-    return listKind(
-      'tcp',
-      settings,
-      asText(row.hostname),
-      { ...(name === null ? {} : { name }), paused },
-      lost,
-    );
+    return listKind('tcp', settings, { ...more, domain: asText(row.hostname) }, lost);
   }
   if (type === 'ping') {
     const size = Number(row.packetSize ?? USUAL_PACKET_BYTES);
     const lost = findLostFields(row, new Set(['url']));
-    return listKind('icmp', {}, asText(row.hostname), { ...(name === null ? {} : { name }), paused }, [
+    return listKind('icmp', {}, { ...more, domain: asText(row.hostname) }, [
       ...lost,
       ...(size === USUAL_PACKET_BYTES ? [] : [{ field: 'packetSize', reason: 'a ping has 56 bytes' }]),
       ...(Number(row.ping_count ?? 1) === 1
@@ -109,11 +104,10 @@ function readMonitor(row: Row): EntryReading {
   }
   if (type === 'dns') {
     const { domain, settings, lost } = readKumaQuery(row);
-    const more = { ...(name === null ? {} : { name }), paused };
     const notUsed = findLostFields(row, new Set(['url', 'accepted_statuscodes', 'conditions']));
-    return listKind('dns', settings, domain, more, [...lost, ...notUsed]);
+    return listKind('dns', settings, { ...more, domain }, [...lost, ...notUsed]);
   }
-  if (type === 'grpc-keyword') return readGrpcMonitor(row, { ...(name === null ? {} : { name }), paused });
+  if (type === 'grpc-keyword') return readGrpcMonitor(row, more);
   if (type === 'websocket-upgrade') {
     const { host = null, settings = {} } = readWebSocketAddress(asText(row.url)) ?? {};
     const subprotocol = asText(row.wsSubprotocol);
@@ -121,8 +115,7 @@ function readMonitor(row: Row): EntryReading {
     return listKind(
       'websocket',
       { ...settings, ...(subprotocol === null ? {} : { subprotocol }) },
-      host,
-      { ...(name === null ? {} : { name }), paused },
+      { ...more, domain: host },
       [
         ...lost,
         ...(isEmpty(row.wsIgnoreSecWebsocketAcceptHeader)
@@ -136,8 +129,7 @@ function readMonitor(row: Row): EntryReading {
     if ('problem' in server) return server;
     const { kind, host, settings, lost, imported } = server;
     const notUsed = findLostFields(row, new Set(['url', 'accepted_statuscodes', 'conditions', ...imported]));
-    const more = { ...(name === null ? {} : { name }), paused };
-    return listKind(kind, settings, host, more, [...lost, ...notUsed]);
+    return listKind(kind, settings, { ...more, domain: host }, [...lost, ...notUsed]);
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
   const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);
@@ -190,7 +182,12 @@ function readGrpcMonitor(row: Row, more: { readonly name?: string; readonly paus
   const isServing = row.keyword === 'SERVING' && isEmpty(row.invertKeyword);
   const lost = findLostFields(row, new Set(isServing ? ['keyword', 'url'] : ['url']));
   const metadata = { field: 'grpcMetadata', reason: 'checks send no metadata' };
-  return listKind('grpc', settings, host, more, isEmpty(row.grpcMetadata) ? lost : [...lost, metadata]);
+  return listKind(
+    'grpc',
+    settings,
+    { ...more, domain: host },
+    isEmpty(row.grpcMetadata) ? lost : [...lost, metadata],
+  );
 }
 
 /** The request of a monitor, the fields that it cannot carry over, and those that it does. */

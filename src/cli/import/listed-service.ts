@@ -127,14 +127,13 @@ export function listService(
 export function listKind(
   kind: ProbedKind,
   settings: CheckSettings,
-  domainText: string | null,
-  { name, ...more }: Partial<ListedService>,
-  lost: readonly LostField[] = [],
+  { domain, name, ...more }: Partial<Omit<ListedService, 'domain'>> & { readonly domain: string | null },
+  lost: readonly LostField[],
 ): EntryReading {
   const reading = validateSettings(kind, settings);
   if (reading.ok)
     return listService(
-      domainText,
+      domain,
       name ?? null,
       { ...more, kind, settings: reading.settings ?? null, secrets: reading.secrets ?? null },
       lost,

@@ -82,9 +82,7 @@ export function readAddress(text: string): Address | null {
   if (family === 4) return { family, text };
   if (family !== 6 || text.includes('%')) return null;
   // The package parses `::1.2.3.4` as `::ffff:1.2.3.4`, so the last four bytes are passed as two hexadecimal groups.
-  const address = ipaddr.IPv6.parse(
-    text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => ipv6Words(a, b, c, d)),
-  );
+  const address = ipaddr.IPv6.parse(text.replace(/\d+\.\d+\.\d+\.\d+$/, ipv6Words));
   return address.isIPv4MappedAddress()
     ? { family: 4, text: address.toIPv4Address().toString() }
     : { family: 6, text: address.toString() };
@@ -143,8 +141,8 @@ function carriedIpv4(text: string): string[] {
   return [embeddedIpv4(text) ?? [], teredo, dotted(w6, w7)].flat();
 }
 
-function ipv6Words(...bytes: readonly string[]): string {
-  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+function ipv6Words(ipv4: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 

@@ -24,23 +24,29 @@ interface Turn {
   readonly endWords: readonly AlertEventName[];
   /** When it happened, epoch milliseconds. */
   readonly at: number;
-  /** When it is decided, epoch milliseconds. */
-  readonly now: number;
+}
+
+/** What a turn is for one channel. */
+interface ChannelTurn extends Turn {
+  readonly condition: Condition;
+  readonly channel: number;
+  /** The rules that ask for it there. */
+  readonly askers: readonly AlertRule[];
 }
 
 /** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
 const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];
 
-/** Applies an event to the draft as of `now`, epoch milliseconds. */
-export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): void {
+/** Applies an event to the draft. */
+export function applyEvent(draft: AlertDraft, event: AlertEvent): void {
   const { serviceId, change } = event;
   // What seems to happen later was recorded before the clock was set back; `after` must not wait for that time.
-  const at = Math.min(event.at, now);
+  const at = Math.min(event.at, draft.now);
   const words = wordsOf(change);
-  const turn = { words, endWords: words, at, now };
+  const turn = { words, endWords: words, at };
   switch (change.type) {
     case 'status':
-      applyStatus(draft, event, change, at, now);
+      applyStatus(draft, event, change, at);
       return;
     case 'scope':
       applyTurn(draft, event, {
@@ -76,7 +82,7 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
         kind: 'maintenance',
         weight: change.phase === 'running' ? 1 : 0,
       });
-      if (change.source === 'owner') applyHold(draft, serviceId, change, now);
+      if (change.source === 'owner') applyHold(draft, serviceId, change);
       return;
     case 'certificate': {
       const known = draft.certificates.get(serviceId);
@@ -93,8 +99,9 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
 }
 
 /** Lets a service that has flapped be told of again: nothing has changed for {@link FLAP_WINDOW_MS}. */
-export function endFlapping(draft: AlertDraft, condition: Condition, telling: Telling, at: number): Telling {
-  const dueAt = firstReadyAt(draft, telling.rules, wordsToPass(condition, telling), at);
+export function endFlapping(draft: AlertDraft, condition: Condition, telling: Telling): Telling {
+  const { now } = draft;
+  const dueAt = firstReadyAt(draft, telling.rules, wordsToPass(condition, telling), now);
   // What quiet hours have kept from being told is told as if it had not flapped.
   const flapping = telling.flapping === 'told' ? 'over' : 'no';
   const isNew = telling.thread === null && telling.weight > 0;
@@ -103,7 +110,7 @@ export function endFlapping(draft: AlertDraft, condition: Condition, telling: Te
     flapping,
     changes: [],
     dueAt,
-    wants: isNew ? telling.rules.map((rule) => ({ rule, dueAt, held: dueAt > at })) : [],
+    wants: isNew ? telling.rules.map((rule) => ({ rule, dueAt, held: dueAt > now })) : [],
   };
 }
 
@@ -112,16 +119,15 @@ function applyStatus(
   event: AlertEvent,
   change: Extract<AlertChange, { readonly type: 'status' }>,
   at: number,
-  now: number,
 ): void {
   const { serviceId } = event;
   const key = `status-${serviceId}`;
   let wasBehind = false;
-  if (change.to === 'down') beginReach(draft, serviceId, at, now);
+  if (change.to === 'down') beginReach(draft, serviceId, at);
   else {
-    wasBehind = endReach(draft, serviceId, now);
+    wasBehind = endReach(draft, serviceId);
     if (wasBehind) forgetHeld(draft, serviceId);
-    else followHolds(draft, now, new Set([serviceId]));
+    else followHolds(draft, new Set([serviceId]));
   }
   applyTurn(draft, event, {
     key,
@@ -131,7 +137,6 @@ function applyStatus(
     words: change.to === 'slow' ? ['slow'] : wordsOf(change),
     endWords: change.to === 'slow' ? ['slow'] : ['up'],
     at,
-    now,
   });
   const recovered = `recovered-${serviceId}`;
   if (change.to === 'down') draft.conditions.delete(recovered);
@@ -152,7 +157,6 @@ function applyStatus(
       words: ['up'],
       endWords: ['up'],
       at,
-      now,
     } as const;
     applyTurn(draft, event, turn, rules);
   }
@@ -196,23 +200,16 @@ function applyTurn(
   ]);
   for (const channel of channels) {
     const askers = asking.filter((rule) => rule.channels.includes(channel));
-    const told = before?.tellings[channel];
-    const next = stepTelling(draft, condition, told, askers, turn, channel);
+    const next = stepTelling(draft, { ...turn, condition, channel, askers }, before?.tellings[channel]);
     if (next !== null) tellings[channel] = next;
   }
   if (Object.keys(tellings).length === 0) draft.conditions.delete(key);
   else draft.conditions.set(key, { ...condition, tellings });
 }
 
-/** What the change makes of what one channel is told. Null: there is nothing to remember. */
-function stepTelling(
-  draft: AlertDraft,
-  condition: Condition,
-  before: Telling | undefined,
-  askers: readonly AlertRule[],
-  turn: Turn,
-  channel: number,
-): Telling | null {
+/** Returns what a channel is told after a turn; null: there is nothing to remember. */
+function stepTelling(draft: AlertDraft, turn: ChannelTurn, before: Telling | undefined): Telling | null {
+  const { condition, channel, askers } = turn;
   const from = before ?? UNTOLD;
   const weight = askers.length > 0 ? turn.weight : turn.weight < from.weight ? 0 : from.weight;
   // It got worse, or has news, in a way that no rule of this channel asks for.
@@ -225,33 +222,25 @@ function stepTelling(
     beganAt: from.weight === 0 ? turn.at : from.beganAt,
     rules: [...new Set([...(isNew ? [] : from.rules), ...askers.map((rule) => rule.id)])],
   };
-  const asked =
-    weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn, channel);
-  const isReady = askers.some((rule) => turn.at + rule.afterMs <= turn.now);
+  const asked = weight === 0 ? endWants(next, draft.now) : addWants(draft, turn, next);
   const held = isHeld(draft, condition, channel);
-  const counted = held ? asked : countChange(draft, condition, from, asked, isReady, turn.now);
+  const counted = held ? asked : countChange(draft, turn, from, asked);
   if (counted.flapping !== 'no') return note(draft, condition, counted);
   if (counted.thread === null) {
     return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, condition, counted) : null;
   }
   if (weight === 0 && !counted.tellsEnd) return { ...UNTOLD, changes: counted.changes };
-  const dueAt = held ? null : firstReadyAt(draft, counted.rules, wordsToPass(condition, counted), turn.now);
+  const dueAt = held ? null : firstReadyAt(draft, counted.rules, wordsToPass(condition, counted), draft.now);
   return note(draft, condition, { ...counted, dueAt, isHeld: held });
 }
 
-function addWants(
-  draft: AlertDraft,
-  condition: Condition,
-  telling: Telling,
-  askers: readonly AlertRule[],
-  turn: Turn,
-  channel: number,
-): Telling {
+function addWants(draft: AlertDraft, turn: ChannelTurn, telling: Telling): Telling {
   if (telling.thread !== null) return telling;
+  const { condition, channel, askers } = turn;
   const held = isHeld(draft, condition, channel);
   const wants = new Map(telling.wants.map((want) => [want.rule, want] as const));
   for (const rule of askers) {
-    const ready = Math.max(turn.now, turn.at + rule.afterMs);
+    const ready = Math.max(draft.now, turn.at + rule.afterMs);
     const dueAt = held ? null : readyAt(rule, turn.words, ready);
     const known = wants.get(rule.id);
     // What got worse may break quiet hours that hold what was not as bad.
@@ -272,21 +261,21 @@ function endWants(telling: Telling, now: number): Telling {
 /** Counts a change that is told, or would be but for quiet hours, and sees whether the service flaps. */
 function countChange(
   draft: AlertDraft,
-  condition: Condition,
+  { condition, askers, at }: ChannelTurn,
   from: Telling,
   telling: Telling,
-  isReady: boolean,
-  now: number,
 ): Telling {
   if (condition.kind !== 'status' || telling.weight === from.weight) return telling;
+  const isReady = askers.some((rule) => at + rule.afterMs <= draft.now);
   const isFlapping = telling.flapping !== 'no';
   const counts = isFlapping || (telling.weight === 0 ? from.isCounted : telling.thread !== null || isReady);
   const counted = { ...telling, isCounted: telling.weight > 0 && (counts || from.isCounted) };
-  return counts ? addChange(draft, condition, counted, now) : counted;
+  return counts ? addChange(draft, condition, counted) : counted;
 }
 
-/** Counts a change at `now`. A service that flaps is told of once; then nothing is until it is steady. */
-export function addChange(draft: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
+/** Counts a change. A service that flaps is told of once; then nothing is until it is steady. */
+export function addChange(draft: AlertDraft, condition: Condition, telling: Telling): Telling {
+  const { now } = draft;
   const changes = [...telling.changes.filter((at) => at > now - FLAP_WINDOW_MS), now].slice(-FLAP_CHANGES);
   if (telling.flapping === 'due' || telling.flapping === 'told') return { ...telling, changes };
   if (changes.length < FLAP_CHANGES) return { ...telling, changes };

@@ -16,6 +16,8 @@ export interface DecidedAlert {
 
 /** A decision in the making. */
 export interface AlertDraft {
+  /** The time for which it is decided at present, epoch milliseconds. */
+  now: number;
   readonly context: AlertContext;
   readonly conditions: Map<string, Condition>;
   readonly threads: Map<string, Thread>;
@@ -32,8 +34,9 @@ export interface AlertDraft {
 }
 
 /** Makes a draft of a state. */
-export function draftOf(state: AlertState, context: AlertContext): AlertDraft {
+export function draftOf(state: AlertState, context: AlertContext, now: number): AlertDraft {
   return {
+    now,
     context,
     conditions: new Map(state.conditions),
     threads: new Map(state.threads),

@@ -13,18 +13,18 @@ import { followHolds } from './hold.ts';
 /** The end of an incident is waited for so long, milliseconds. */
 const KEEP_OVER_MS = 2 * 86_400_000;
 
-/** Notes that a service has gone down. `failedAt`: when it failed first; `now`: when that is decided, epoch milliseconds. */
-export function beginReach(draft: AlertDraft, serviceId: number, failedAt: number, now: number): void {
+/** Notes that a service has gone down. `failedAt`: when it failed first, epoch milliseconds. */
+export function beginReach(draft: AlertDraft, serviceId: number, failedAt: number): void {
   const ancestors = ancestorsOf(draft, serviceId);
-  if (ancestors.length > 0) take(draft, serviceId, begin(ancestors, failedAt, now));
+  if (ancestors.length > 0) take(draft, serviceId, begin(ancestors, failedAt, draft.now));
 }
 
 /** The service is down no more. Returns whether it was behind one that was down. */
-export function endReach(draft: AlertDraft, serviceId: number, now: number): boolean {
+export function endReach(draft: AlertDraft, serviceId: number): boolean {
   const reach = draft.reaches.get(serviceId);
   if (reach === undefined || reach.phase === 'over') return false;
   const wasBehind = reach.phase === 'behind' || reach.phase === 'settling';
-  if (wasBehind) draft.reaches.set(serviceId, { ...reach, phase: 'over', since: now });
+  if (wasBehind) draft.reaches.set(serviceId, { ...reach, phase: 'over', since: draft.now });
   else draft.reaches.delete(serviceId);
   return wasBehind;
 }
@@ -34,13 +34,13 @@ export function forgetReach(draft: AlertDraft, serviceId: number): void {
   if (draft.reaches.get(serviceId)?.phase === 'over') draft.reaches.delete(serviceId);
 }
 
-/** Brings all services that are down up to `now`, epoch milliseconds, with what is known of the others, and holds or lets out what follows. */
-export function followReaches(draft: AlertDraft, now: number): void {
+/** Brings all services that are down up to the time of the draft with what is known of the others, and holds or lets out what follows. */
+export function followReaches(draft: AlertDraft): void {
   const free = new Set<number>();
   for (const [serviceId, reach] of draft.reaches) {
     const service = draft.context.service(serviceId);
     if (reach.phase === 'over') {
-      if (reach.since + KEEP_OVER_MS <= now) draft.reaches.delete(serviceId);
+      if (reach.since + KEEP_OVER_MS <= draft.now) draft.reaches.delete(serviceId);
       continue;
     }
     if (service === null || service.isPaused || service.ancestors.length === 0) {
@@ -48,17 +48,18 @@ export function followReaches(draft: AlertDraft, now: number): void {
       free.add(serviceId);
       continue;
     }
-    take(draft, serviceId, nextReach(service, ancestorsOf(draft, serviceId), reach, now));
+    take(draft, serviceId, nextReach(service, ancestorsOf(draft, serviceId), reach, draft.now));
   }
   const concerned = new Set([...draft.reaches.keys(), ...free]);
-  if (concerned.size > 0) followHolds(draft, now, concerned);
+  if (concerned.size > 0) followHolds(draft, concerned);
 }
 
 /** Ends the waits that have lasted for too long. */
-export function endWaits(draft: AlertDraft, now: number): void {
+export function endWaits(draft: AlertDraft): void {
+  const { now } = draft;
   const ended = [...draft.reaches].filter(([, reach]) => waitEndOf(reach) <= now);
   for (const [serviceId, reach] of ended) setReach(draft, serviceId, { ...reach, phase: 'open', since: now });
-  if (ended.length > 0) followHolds(draft, now, new Set(ended.map(([serviceId]) => serviceId)));
+  if (ended.length > 0) followHolds(draft, new Set(ended.map(([serviceId]) => serviceId)));
 }
 
 function take(draft: AlertDraft, serviceId: number, { reach, asks }: ReachStep): void {

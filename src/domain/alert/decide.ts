@@ -63,11 +63,11 @@ export interface AlertOutcome {
 
 /** Decides. The same arguments give the same outcome; the state that was given stays as it is. */
 export function decide(state: AlertState, input: AlertInput, context: AlertContext): AlertOutcome {
-  const draft = draftOf(state, context);
+  const draft = draftOf(state, context, input.now);
   let { decidedAt: time, lookAt } = state;
   if (input.now < time) {
     const byMs = time - input.now;
-    setBack(draft, input.now, byMs);
+    setBack(draft, byMs);
     time -= byMs;
     if (lookAt !== null) lookAt -= byMs;
   }
@@ -75,17 +75,20 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
     time = Math.max(time, Math.min(event.recordedAt, input.now));
     // What happens in one moment is told together.
     advance(draft, time - 1);
-    applyEvent(draft, event, time);
+    draft.now = time;
+    applyEvent(draft, event);
   }
   time = Math.max(time, input.now);
-  followReaches(draft, time);
+  draft.now = time;
+  followReaches(draft);
   for (const { thread, by, at } of input.acknowledgements) acknowledge(draft, thread, by, at);
   advance(draft, time);
+  draft.now = time;
   if (lookAt !== null && lookAt <= time) {
-    lookAround(draft, time);
+    lookAround(draft);
     lookAt = null;
   }
-  remind(draft, time);
+  remind(draft);
   const isOpen =
     draft.conditions.size + draft.certificates.size + draft.maintenances.size + draft.reaches.size > 0;
   lookAt = isOpen ? (lookAt ?? time + LOOK_EVERY_MS) : null;
@@ -114,9 +117,10 @@ function advance(draft: AlertDraft, to: number): void {
     const next = nextTimer(draft) ?? Number.POSITIVE_INFINITY;
     draft.timerAt = next;
     if (next > to) return;
-    calmDown(draft, next);
-    endWaits(draft, next);
-    if (isAnyDue(draft, next)) tellDue(draft, next);
+    draft.now = next;
+    calmDown(draft);
+    endWaits(draft);
+    if (isAnyDue(draft)) tellDue(draft);
   }
 }
 
@@ -133,9 +137,9 @@ function nextTimer(draft: AlertDraft): number | null {
   return Number.isFinite(next) ? next : null;
 }
 
-function isAnyDue(draft: AlertDraft, now: number): boolean {
+function isAnyDue(draft: AlertDraft): boolean {
   for (const [condition, telling] of tellingsOf(draft))
-    if ((tellAtOf(draft, condition, telling) ?? Number.POSITIVE_INFINITY) <= now) return true;
+    if ((tellAtOf(draft, condition, telling) ?? Number.POSITIVE_INFINITY) <= draft.now) return true;
   return false;
 }
 
@@ -145,10 +149,10 @@ function* tellingsOf({ conditions }: AlertDraft): Iterable<readonly [Condition, 
 }
 
 /** Services that have been steady for long enough flap no more. */
-function calmDown(draft: AlertDraft, now: number): void {
+function calmDown(draft: AlertDraft): void {
   changeTellings(draft, (telling, condition) => {
     const steadyAt = steadyAtOf(telling);
-    return steadyAt !== null && steadyAt <= now ? endFlapping(draft, condition, telling, now) : telling;
+    return steadyAt !== null && steadyAt <= draft.now ? endFlapping(draft, condition, telling) : telling;
   });
 }
 
@@ -167,7 +171,8 @@ function acknowledge(draft: AlertDraft, id: string, by: string, at: number): voi
 }
 
 /** Sends the reminders that are due. */
-function remind(draft: AlertDraft, now: number): void {
+function remind(draft: AlertDraft): void {
+  const { now } = draft;
   if ((nextReminder(draft) ?? Number.POSITIVE_INFINITY) > now) return;
   const open = openTellings(draft);
   for (const [id, thread] of draft.threads) {
@@ -204,9 +209,10 @@ function nextReminder({ threads }: AlertDraft): number | null {
 }
 
 /** Sees which services and channels are gone, and forgets what is past. */
-function lookAround(draft: AlertDraft, now: number): void {
+function lookAround(draft: AlertDraft): void {
+  const { now } = draft;
   endRemoved(draft);
-  followHolds(draft, now);
+  followHolds(draft);
   for (const [service, { endsAt }] of draft.certificates) {
     if (endsAt + KEEP_CERTIFICATE_MS < now) draft.certificates.delete(service);
   }

@@ -12,7 +12,6 @@ export function applyHold(
   draft: AlertDraft,
   serviceId: number,
   { id, phase, startsAt }: Extract<AlertChange, { readonly type: 'maintenance' }>,
-  now: number,
 ): void {
   const others = (draft.maintenances.get(serviceId) ?? []).filter((other) => other !== id);
   const running = phase === 'running' ? [...others, id] : others;
@@ -20,7 +19,7 @@ export function applyHold(
   else draft.maintenances.delete(serviceId);
   if (phase === 'running')
     changeTellings(draft, serviceId, (_, telling) => (telling.beganAt >= startsAt ? hold(telling) : telling));
-  else if (running.length === 0) followHolds(draft, now);
+  else if (running.length === 0) followHolds(draft);
 }
 
 /** Changes what maintenance of a service holds: all about its state. */
@@ -51,15 +50,13 @@ function changeCondition(
  * Holds back what turns out to be behind another service, and lets out what nothing holds any more. `services`: whose conditions are
  * looked at; absent: all.
  */
-export function followHolds(draft: AlertDraft, now: number, services?: Pick<Set<number>, 'has'>): void {
+export function followHolds(draft: AlertDraft, services?: ReadonlySet<number>): void {
   for (const [key, { service }] of draft.conditions)
     if (services === undefined || services.has(service.id))
       changeCondition(draft, key, (condition, telling, channel) => {
         if (isBehind(draft, condition, channel)) return hold(telling);
         const waits = telling.isHeld || telling.wants.some(({ dueAt }) => dueAt === null);
-        return waits && !isHeld(draft, condition, channel)
-          ? release(draft, condition, telling, now)
-          : telling;
+        return waits && !isHeld(draft, condition, channel) ? release(draft, condition, telling) : telling;
       });
 }
 
@@ -81,7 +78,7 @@ function hold(telling: Telling): Telling {
   return { ...telling, wants, changes, isCounted: false };
 }
 
-function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
+function release({ context, now }: AlertDraft, condition: Condition, telling: Telling): Telling {
   const words = wordsToPass(condition, telling);
   const wants = telling.wants.map((want) => {
     const rule = context.rule(want.rule);

@@ -6,14 +6,15 @@ import { wordsToPass } from './telling-times.ts';
 /**
  * Moves the times of the draft back by `byMs`, so that what waited for 20 s more still waits for 20 s, and not until the clock
  * has caught up, which takes a year after a clock that was wrong by a year. The end of quiet hours is a time of the day, and is
- * found anew. `now`: epoch milliseconds, by the clock as it is. What passed between the last decision and the change of the
+ * found anew. The time of the draft is that of the clock as it is. What passed between the last decision and the change of the
  * clock is unknown and counts as nothing: something may wait longer by as much, and while anything is open that is ten
  * minutes at the most.
  */
-export function setBack(draft: AlertDraft, now: number, byMs: number): void {
+export function setBack(draft: AlertDraft, byMs: number): void {
+  const { now } = draft;
   for (const [key, condition] of draft.conditions) {
     const tellings = Object.entries(condition.tellings).map(
-      ([channel, telling]) => [channel, setTellingBack(draft, condition, telling, now, byMs)] as const,
+      ([channel, telling]) => [channel, setTellingBack(draft, condition, telling, byMs)] as const,
     );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
@@ -39,13 +40,7 @@ export function setBack(draft: AlertDraft, now: number, byMs: number): void {
   }
 }
 
-function setTellingBack(
-  draft: AlertDraft,
-  condition: Condition,
-  telling: Telling,
-  now: number,
-  byMs: number,
-): Telling {
+function setTellingBack(draft: AlertDraft, condition: Condition, telling: Telling, byMs: number): Telling {
   const moved: Telling = {
     ...telling,
     beganAt: telling.beganAt - byMs,
@@ -53,9 +48,11 @@ function setTellingBack(
     toldSince: telling.toldSince - byMs,
     changes: telling.changes.map((at) => at - byMs),
   };
-  const wants = telling.wants.map((want) => setWantBack(draft, condition, moved, want, now, byMs));
+  const wants = telling.wants.map((want) =>
+    want.dueAt === null ? want : holdAnew(draft, condition, moved, { ...want, dueAt: want.dueAt - byMs }),
+  );
   if (telling.dueAt === null) return { ...moved, wants };
-  const ready = Math.min(now, telling.dueAt - byMs);
+  const ready = Math.min(draft.now, telling.dueAt - byMs);
   return {
     ...moved,
     wants,
@@ -63,21 +60,17 @@ function setTellingBack(
   };
 }
 
-/** The wish of a rule that is gone tells nothing, whenever it is due. */
-function setWantBack(
-  { context }: AlertDraft,
+/** Finds the end of quiet hours anew for what they hold. The wish of a rule that is gone tells nothing, whenever it is due. */
+function holdAnew(
+  { context, now }: AlertDraft,
   condition: Condition,
   { since }: Telling,
-  want: Want,
-  now: number,
-  byMs: number,
+  want: Want & { readonly dueAt: number },
 ): Want {
-  if (want.dueAt === null) return want;
   const rule = context.rule(want.rule);
-  const dueAt = want.dueAt - byMs;
-  if (!want.held || rule === null) return { ...want, dueAt };
+  if (!want.held || rule === null) return want;
   // What quiet hours hold was ready before their end; when, was not kept.
-  const ready = Math.min(dueAt, Math.max(now, since + rule.afterMs));
+  const ready = Math.min(want.dueAt, Math.max(now, since + rule.afterMs));
   const outAt = readyAt(rule, condition.words, ready);
   return { ...want, dueAt: outAt, held: outAt !== ready };
 }

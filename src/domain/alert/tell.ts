@@ -25,16 +25,26 @@ interface Said {
   readonly threads: Map<string, Going>;
 }
 
+/** A telling of which something is due in a channel. */
+interface DueTelling {
+  readonly condition: Condition;
+  readonly channel: number;
+  readonly telling: Telling;
+  /** The thread in which what begins is told. */
+  readonly thread: string;
+}
+
 /** What is said of a condition in a channel, and what is remembered of it; null: nothing. */
 interface Step {
   readonly say: 'begin' | 'past' | 'worse' | 'change' | null;
   readonly next: Telling | null;
 }
 
-/** Tells what is due at `now`, epoch milliseconds. */
-export function tellDue(draft: AlertDraft, now: number): void {
+/** Tells what is due. */
+export function tellDue(draft: AlertDraft): void {
+  const { now } = draft;
   endRemoved(draft);
-  const choices = chooseThreads(draft, now);
+  const choices = chooseThreads(draft);
   const said = new Map<number, Said>();
   for (const [key, condition] of draft.conditions) {
     const { begin, past } = condition.kind === 'maintenance' ? choices.maintenance : choices.trouble;
@@ -45,13 +55,13 @@ export function tellDue(draft: AlertDraft, now: number): void {
       const pendingAt = pendingAtOf(telling);
       const isDue = pendingAt !== null && pendingAt <= now;
       const { say, next } = isDue
-        ? stepDue(draft, condition, channel, telling, begin, now)
+        ? stepDue(draft, { condition, channel, telling, thread: begin })
         : { say: null, next: telling };
       if (next !== telling) isChanged = true;
       if (next !== null) tellings[id] = next;
       if (say === null) continue;
       draft.lanes[laneOf(condition, telling)] = now;
-      note(said, channel, { key, condition, telling }, say, say === 'begin' ? begin : past);
+      note(saidIn(said, channel), { key, condition, telling }, say, say === 'begin' ? begin : past);
     }
     if (!isChanged) continue;
     if (Object.keys(tellings).length === 0) draft.conditions.delete(key);
@@ -72,17 +82,17 @@ export function tellDue(draft: AlertDraft, now: number): void {
     joinEnds(draft, channel, threads, open);
     for (const [old, { words, isWorse, endsAlso }] of threads) {
       const type = isWorse ? 'alert' : open.has(`${old} ${channel}`) ? 'update' : 'recovery';
-      if (isWorse) askAgain(draft, old, channel, words, now);
+      if (isWorse) askAgain(draft, old, channel, words);
       say(draft, channel, { type, thread: old, words, endsAlso }, open);
     }
     for (const [thread, words] of past) say(draft, channel, { type: 'recovery', thread, words }, open);
     for (const [thread, words] of begun) {
       const replaces =
         choices.recent.has(thread) && draft.threads.get(thread)?.channels[channel] !== undefined;
-      askAgain(draft, thread, channel, words, now);
+      askAgain(draft, thread, channel, words);
       say(draft, channel, { type: 'alert', thread, words, replaces }, open);
     }
-    for (const thread of joined) noteJoin(draft, thread, now);
+    for (const thread of joined) noteJoin(draft, thread);
   }
   draft.threadCount += 1;
   closeThreads(draft);
@@ -101,10 +111,12 @@ const MAINTENANCE_SUFFIX = '-m';
 const MAX_COMPARED_THREADS = 10;
 
 /** Where to tell what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a new one. */
-function chooseThreads(
-  draft: AlertDraft,
-  now: number,
-): { readonly trouble: Choice; readonly maintenance: Choice; readonly recent: ReadonlySet<string> } {
+function chooseThreads(draft: AlertDraft): {
+  readonly trouble: Choice;
+  readonly maintenance: Choice;
+  readonly recent: ReadonlySet<string>;
+} {
+  const { now } = draft;
   const fresh = `${draft.context.accountId}-${now.toString(36)}-${draft.threadCount + 1}`;
   const known = [...draft.threads].reverse();
   const recent = new Set(
@@ -115,7 +127,7 @@ function chooseThreads(
   const [works, threads] = [true, false].map((isWork) =>
     known.map(([thread]) => thread).filter((thread) => thread.endsWith(MAINTENANCE_SUFFIX) === isWork),
   ) as [string[], string[]];
-  const joined = threads.find((thread) => recent.has(thread)) ?? threadOfCause(draft, threads, now);
+  const joined = threads.find((thread) => recent.has(thread)) ?? threadOfCause(draft, threads);
   const work = works.find((thread) => recent.has(thread)) ?? `${fresh}${MAINTENANCE_SUFFIX}`;
   return {
     trouble: { begin: joined ?? fresh, past: `${fresh}-r` },
@@ -125,7 +137,7 @@ function chooseThreads(
 }
 
 /** The newest of the threads in which services are down for the same cause as those that are down now and not told yet; null: none. */
-function threadOfCause(draft: AlertDraft, threads: readonly string[], now: number): string | null {
+function threadOfCause(draft: AlertDraft, threads: readonly string[]): string | null {
   if (threads.length === 0) return null;
   const begun = new Map<number, number>();
   const down = new Map<string, Map<number, number>>();
@@ -134,7 +146,8 @@ function threadOfCause(draft: AlertDraft, threads: readonly string[], now: numbe
     for (const telling of Object.values(tellings)) {
       const { thread, beganAt } = telling;
       if (thread !== null) down.set(thread, (down.get(thread) ?? new Map()).set(service.id, beganAt));
-      else if ((pendingAtOf(telling) ?? Number.POSITIVE_INFINITY) <= now) begun.set(service.id, beganAt);
+      else if ((pendingAtOf(telling) ?? Number.POSITIVE_INFINITY) <= draft.now)
+        begun.set(service.id, beganAt);
     }
   }
   const compared = threads.filter((thread) => down.has(thread)).slice(0, MAX_COMPARED_THREADS);
@@ -173,7 +186,7 @@ export function endRemoved(draft: AlertDraft): void {
     const kept = Object.entries(condition.tellings).filter(([id, telling]) => {
       const isTold = telling.thread !== null && draft.context.hasChannel(Number(id));
       if (ended !== undefined && isTold)
-        note(said, Number(id), { key, condition, telling, ended }, 'change', telling.thread ?? '');
+        note(saidIn(said, Number(id)), { key, condition, telling, ended }, 'change', telling.thread ?? '');
       return ended === undefined && draft.context.hasChannel(Number(id));
     });
     if (kept.length === Object.keys(condition.tellings).length) continue;
@@ -219,43 +232,27 @@ export function repeatingRules(
     .filter((rule) => rule.repeatMs !== null && rule.channels.includes(channel));
 }
 
-function stepDue(
-  draft: AlertDraft,
-  condition: Condition,
-  channel: number,
-  telling: Telling,
-  thread: string,
-  now: number,
-): Step {
+function stepDue(draft: AlertDraft, due: DueTelling): Step {
+  const { telling } = due;
   const { flapping, thread: told } = telling;
-  const idle: Telling = { ...telling, wants: [], dueAt: null };
   if (flapping === 'due') {
-    return {
-      say: told === null ? 'begin' : 'change',
-      next: { ...toldOf(draft, condition, channel, idle, thread), flapping: 'told' },
-    };
+    return { say: told === null ? 'begin' : 'change', next: { ...toldOf(draft, due), flapping: 'told' } };
   }
-  if (told === null) return stepFirst(draft, condition, channel, telling, thread, now);
+  if (told === null) return stepFirst(draft, due);
   if (telling.weight === 0) {
     const isSaid = telling.tellsEnd || flapping === 'over';
     return { say: isSaid ? 'change' : null, next: memoryOf(telling) };
   }
   const isSame = telling.weight === telling.toldWeight && telling.since === telling.toldSince;
-  if (isSame && flapping !== 'over') return { say: null, next: idle };
+  if (isSame && flapping !== 'over') return { say: null, next: { ...telling, wants: [], dueAt: null } };
   const say = telling.weight > telling.toldWeight ? 'worse' : 'change';
-  return { say, next: { ...toldOf(draft, condition, channel, idle, told), flapping: 'no' } };
+  return { say, next: { ...toldOf(draft, due), flapping: 'no' } };
 }
 
 /** The first word of a condition, if rules still ask for it. */
-function stepFirst(
-  draft: AlertDraft,
-  condition: Condition,
-  channel: number,
-  telling: Telling,
-  thread: string,
-  now: number,
-): Step {
-  const { context } = draft;
+function stepFirst(draft: AlertDraft, due: DueTelling): Step {
+  const { context, now } = draft;
+  const { condition, channel, telling } = due;
   const rules = context.rulesOf(condition.service.id);
   const wants = telling.wants.filter(({ rule: id }) => {
     const rule = rules.find((other) => other.id === id);
@@ -266,9 +263,9 @@ function stepFirst(
     return { say: null, next: { ...telling, wants } };
   if (telling.weight === 0) return { say: 'past', next: memoryOf(telling) };
   if (isOnce(condition)) return { say: condition.kind === 'recovered' ? 'past' : 'begin', next: null };
-  const next = toldOf(draft, condition, channel, { ...telling, wants: [], dueAt: null }, thread);
+  const next = toldOf(draft, due);
   if (condition.kind !== 'status' || telling.isCounted) return { say: 'begin', next };
-  return { say: 'begin', next: addChange(draft, condition, { ...next, isCounted: true }, now) };
+  return { say: 'begin', next: addChange(draft, condition, { ...next, isCounted: true }) };
 }
 
 /** The certificate was replaced while the word about it waited. */
@@ -277,18 +274,16 @@ function isRenewed({ context }: AlertDraft, { service, last }: Condition): boole
   return last.type === 'certificate' && endsAt !== null && endsAt !== last.endsAt;
 }
 
-function toldOf(
-  { context }: AlertDraft,
-  { service, endWords }: Condition,
-  channel: number,
-  telling: Telling,
-  thread: string,
-): Telling {
+/** The telling once it is told. */
+function toldOf({ context }: AlertDraft, { condition, channel, telling, thread }: DueTelling): Telling {
+  const { service, endWords } = condition;
   const tellsEnd = context
     .rulesOf(service.id)
     .some((rule) => rule.channels.includes(channel) && asksFor(rule, endWords));
   return {
     ...telling,
+    wants: [],
+    dueAt: null,
     thread: telling.thread ?? thread,
     toldWeight: telling.weight,
     toldSince: telling.since,
@@ -314,16 +309,14 @@ function memoryOf(telling: Telling): Telling | null {
   };
 }
 
-/** `thread`: of what begins, or is past. */
-function note(
-  said: Map<number, Said>,
-  channel: number,
-  word: Word,
-  say: NonNullable<Step['say']>,
-  thread: string,
-): void {
+function saidIn(said: Map<number, Said>, channel: number): Said {
   const those: Said = said.get(channel) ?? { begun: new Map(), past: new Map(), threads: new Map() };
   said.set(channel, those);
+  return those;
+}
+
+/** Adds a word to what a channel is told. `thread`: of what begins, or is past. */
+function note(those: Said, word: Word, say: NonNullable<Step['say']>, thread: string): void {
   const { thread: told } = word.telling;
   if (say === 'begin') those.begun.set(thread, [...(those.begun.get(thread) ?? []), word]);
   else if (say === 'past' || told === null) those.past.set(thread, [...(those.past.get(thread) ?? []), word]);
@@ -349,26 +342,20 @@ function say(
   draft.messages.push({ channelId, message: makeMessage(draft, { ...parts, others }) });
 }
 
-function noteJoin({ threads }: AlertDraft, thread: string, now: number): void {
+function noteJoin({ threads, now }: AlertDraft, thread: string): void {
   const known = threads.get(thread);
   if (known !== undefined) threads.set(thread, { ...known, joinedAt: now });
 }
 
 /** Something began, or got worse, in a thread: it is open, not acknowledged, and reminders begin anew. */
-function askAgain(
-  draft: AlertDraft,
-  thread: string,
-  channel: number,
-  words: readonly Word[],
-  now: number,
-): void {
+function askAgain(draft: AlertDraft, thread: string, channel: number, words: readonly Word[]): void {
   if (words.every(({ condition }) => isOnce(condition))) return;
   const repeats = repeatingRules(draft, channel, words).map((rule) => rule.repeatMs ?? 0);
-  const remindAt = repeats.length === 0 ? null : now + Math.min(...repeats);
+  const remindAt = repeats.length === 0 ? null : draft.now + Math.min(...repeats);
   const before = draft.threads.get(thread);
   draft.threads.set(thread, {
     ...before,
-    startedAt: before?.startedAt ?? now,
+    startedAt: before?.startedAt ?? draft.now,
     acknowledged: null,
     channels: { ...before?.channels, [channel]: { remindAt } },
   });

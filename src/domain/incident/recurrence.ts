@@ -17,13 +17,10 @@ const PARTS: ReadonlyMap<string, RegExp> = new Map([
   ['WKST', /^(?:MO|SU)$/],
 ]);
 const MAX_RULE_CHARACTERS = 200;
-/** Maximum number of periods that are looked at for one occurrence: a daily rule lasts for 27 years. */
-const MAX_ITERATIONS = 10_000;
+/** The search for one occurrence ends after so many periods (a daily rule lasts for 27 years) and candidate days. */
+const BOUNDS = { maxIterations: 10_000, maxCandidateEvaluations: 20_000 };
 /** The same for a new rule, so that one that never occurs is refused within milliseconds. */
-const MAX_FIRST_ITERATIONS = 500;
-/** Maximum number of candidate days for one occurrence. */
-const MAX_CANDIDATES = 20_000;
-const MAX_FIRST_CANDIDATES = 2_000;
+const FIRST_BOUNDS: typeof BOUNDS = { maxIterations: 500, maxCandidateEvaluations: 2_000 };
 
 /** A recurrence on the wall clock of a time zone. */
 export interface Recurrence {
@@ -62,9 +59,7 @@ export function readRule(text: string): string | null {
 /** Whether the recurrence has an occurrence at all that is soon enough to be found. */
 export async function occurs(recurrence: Recurrence): Promise<boolean> {
   try {
-    return (
-      (await find(recurrence, recurrence.startsAt, 1, MAX_FIRST_ITERATIONS, MAX_FIRST_CANDIDATES)).length > 0
-    );
+    return (await find(recurrence, recurrence.startsAt, 1, FIRST_BOUNDS)).length > 0;
   } catch {
     return false;
   }
@@ -79,15 +74,14 @@ export async function occurrencesFrom(
   from: number,
   limit: number,
 ): Promise<readonly number[]> {
-  return await find(recurrence, from, limit, MAX_ITERATIONS, MAX_CANDIDATES);
+  return await find(recurrence, from, limit, BOUNDS);
 }
 
 async function find(
   { rule, startsAt, timeZone }: Recurrence,
   from: number,
   limit: number,
-  maxIterations: number,
-  maxCandidateEvaluations: number,
+  bounds: typeof BOUNDS,
 ): Promise<readonly number[]> {
   const { RRuleTemporal } = await import('rrule-temporal');
   // The library counts on a clock without summer time, so that it skips no day on which the clock jumps.
@@ -96,8 +90,7 @@ async function find(
   const counted = until === null ? rule : rule.replace(until[0], `UNTIL=${lastWall(until, timeZone)}`);
   const times = new RRuleTemporal({
     rruleString: `DTSTART:${first}\nRRULE:${counted}`,
-    maxIterations,
-    maxCandidateEvaluations,
+    ...bounds,
   });
   const found: number[] = [];
   // An hour earlier on the wall clock may be the same or a later moment.

@@ -55,7 +55,24 @@ export function nextRegionalStatus(
     // The end of the scope is a change that is numbered.
     return { ...next, seq: next.seq + 1 };
   }
-  return judgeRegions(current, regions, check, limit, rules);
+  const votes = regions.filter((one) => one.votes);
+  const missing = voting.filter((name) => !votes.some((one) => one.region === name)).length;
+  const counted = isOverdue(votes, rules.freshMs) ? 0 : missing;
+  const { status: agreed, latest, beganAt } = agree(votes, counted, rules.quorum);
+  const status = agreed ?? current.status;
+  const isNew = status !== current.status;
+  const scope = scopeIn(status, regions);
+  const isChanged = isNew || scope !== scopeOf(current);
+  return {
+    serviceId: current.serviceId,
+    seq: isChanged ? current.seq + 1 : current.seq,
+    observedAt: Math.max(result.endedAt, current.observedAt + 1),
+    status,
+    since: isNew && beganAt !== null ? beginAfter(current, beganAt, limit) : current.since,
+    latest: latest ?? (status === 'unknown' ? null : newestCheckOf(votes, status)) ?? current.latest,
+    regions,
+    scope,
+  };
 }
 
 /** Whether the region has a check that is as new, or the service has one from the time before several regions checked it. */
@@ -104,32 +121,6 @@ function listRegions(
     listed.push(one.votes === votes ? one : { ...one, votes });
   }
   return listed.sort((a, b) => (a.region < b.region ? -1 : 1));
-}
-
-function judgeRegions(
-  current: CurrentStatus,
-  regions: readonly RegionStatus[],
-  { result, voting }: RegionalCheck,
-  limit: number,
-  { quorum, freshMs }: RegionRules,
-): CurrentStatus {
-  const votes = regions.filter((one) => one.votes);
-  const missing = voting.filter((name) => !votes.some(({ region }) => region === name)).length;
-  const { status: agreed, latest, beganAt } = agree(votes, isOverdue(votes, freshMs) ? 0 : missing, quorum);
-  const status = agreed ?? current.status;
-  const isNew = status !== current.status;
-  const scope = scopeIn(status, regions);
-  const isChanged = isNew || scope !== scopeOf(current);
-  return {
-    serviceId: current.serviceId,
-    seq: isChanged ? current.seq + 1 : current.seq,
-    observedAt: Math.max(result.endedAt, current.observedAt + 1),
-    status,
-    since: isNew && beganAt !== null ? beginAfter(current, beganAt, limit) : current.since,
-    latest: latest ?? (status === 'unknown' ? null : newestCheckOf(votes, status)) ?? current.latest,
-    regions,
-    scope,
-  };
 }
 
 /** Whether the service has been failing or slow for so long that every region had the time to check it. */

@@ -1,6 +1,5 @@
 /** How a check result or a heartbeat changes the current status of a service, and the transition between two statuses. */
 
-import type { StatusReason } from '../incident/incident.ts';
 import type { CheckResult } from '../result.ts';
 import type { Service } from '../service.ts';
 import type { Verdict } from '../status.ts';
@@ -71,8 +70,7 @@ export function transitionBetween(
   service: Service,
   before: CurrentStatus,
   after: CurrentStatus,
-  recordedAt: number,
-  reason: StatusReason | null,
+  { recordedAt, reason }: Pick<Transition, 'recordedAt' | 'reason'>,
 ): Omit<Transition, 'position'> | null {
   if (after.seq === before.seq || after.status === 'unknown') return null;
   return {

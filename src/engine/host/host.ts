@@ -296,15 +296,12 @@ class ProbeHost {
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
         const { intervalMs } = timingOf(target.check, this.#settings);
-        const due = firstDue(
-          serviceId,
-          target.lastCheckedAt,
-          now,
+        const due = firstDue(serviceId, target.lastCheckedAt, now, {
           intervalMs,
           // A service that has a shorter interval of its own is first checked within it.
-          intervalMs === this.#settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
-          shiftOf(this.#phaseShiftMs, this.#settings.intervalMs, intervalMs),
-        );
+          spreadMs: intervalMs === this.#settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
+          shiftMs: shiftOf(this.#phaseShiftMs, this.#settings.intervalMs, intervalMs),
+        });
         this.#actors.add(serviceId, idleProbe(target, earliest));
         this.#schedule.add(serviceId, accountKey(target));
         this.#schedule.wake(serviceId, Math.max(due, earliest));

@@ -27,17 +27,20 @@ export function shiftOf(shiftMs: number, usualMs: number, intervalMs: number): n
   return intervalMs === usualMs ? shiftMs : Math.floor((shiftMs / usualMs) * intervalMs);
 }
 
-/**
- * The due time of a service that is new to a host. After a check within the last interval, it is the same as without the
- * move; otherwise the service belongs to a sweep that is spread over `spreadMs`.
- */
+/** The times of a service that is new to a host, milliseconds. */
+interface FirstTimes {
+  readonly intervalMs: number;
+  /** The length of the sweep of services without a check within the last interval. */
+  readonly spreadMs: number;
+  readonly shiftMs?: number;
+}
+
+/** The due time of a service that is new to a host. After a check within the last interval, it is the same as without the move. */
 export function firstDue(
   serviceId: number,
   lastCheckedAt: number | null,
   now: number,
-  intervalMs: number,
-  spreadMs: number,
-  shiftMs = 0,
+  { intervalMs, spreadMs, shiftMs = 0 }: FirstTimes,
 ): number {
   if (lastCheckedAt !== null && now - lastCheckedAt < intervalMs && lastCheckedAt <= now) {
     return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, now, shiftMs);
@@ -55,6 +58,7 @@ export function sweepDelay(serviceId: number, spreadMs: number): number {
  * later, as after a sweep or a re-check, is skipped, so that a service is not checked twice in a row. A start after `now`
  * shows that the wall clock was set back, and counts as now.
  */
+// biome-ignore lint/complexity/useMaxParams: called for each check, for which an object would be made
 export function dueAfterCheck(
   serviceId: number,
   intervalMs: number,

@@ -107,7 +107,7 @@ export function ownListRoute<Item, const Filters extends ParameterSchemas = Reco
       const shown = await Promise.all(items.map((one) => list.view(one, key)));
       const page = json({ [member]: shown, total, limit, offset });
       const headers = { ...page.headers, 'Cache-Control': 'private, no-cache' };
-      return withLinks({ ...page, headers }, path, request, Object.keys(query), beside);
+      return withLinks({ ...page, headers }, request, { path, query }, beside);
     },
   });
 }

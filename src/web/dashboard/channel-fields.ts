@@ -33,11 +33,16 @@ export function readChannelFields(
   };
 }
 
+/** A channel in a form; null: it is a new one. */
+interface ShownChannel {
+  readonly kinds: ChannelKinds;
+  readonly kind: ChannelKind;
+  readonly channel: Channel | null;
+}
+
 /** The fields for the template, with what was entered in a refused form. Secrets are not shown again. */
 export function channelFields(
-  kinds: ChannelKinds,
-  kind: ChannelKind,
-  channel: Channel | null,
+  { kinds, kind, channel }: ShownChannel,
   refused: RefusedForm | null,
   { texts: { alerts, checks } }: LanguageTexts,
 ) {

@@ -205,7 +205,7 @@ function createEditor(show: ShowPage, { registry, kinds }: DashboardSources) {
         name: channel?.name ?? (channel === null ? word : ''),
         chosen: channel?.language ?? language.code,
         languages: MESSAGE_LANGUAGES,
-        fields: channelFields(kinds, kind, channel, refused, language),
+        fields: channelFields({ kinds, kind, channel }, refused, language),
         channel: channel === null ? null : viewChannel(kinds, channel, messages, language),
         revision: channel === null ? 0 : shownRevision(refused, channel),
         messages: channel === null ? [] : viewMessages(messages, [channel], language),

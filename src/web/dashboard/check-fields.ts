@@ -7,7 +7,7 @@ import { formatDuration } from '../../domain/durations.ts';
 import { hostInUrl } from '../../domain/host-name.ts';
 import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { MEMBER_NAMES, memberTexts } from '../../kinds/check-members.ts';
-import { type SettingField, settingFields, settingTexts } from '../../kinds/settings.ts';
+import { settingFields, settingTexts } from '../../kinds/settings.ts';
 import { type CheckBounds, MONITORING_MEMBERS } from '../../resources/services/check-document.ts';
 import {
   ServiceDocumentSchema,
@@ -35,17 +35,32 @@ export function settingsOf(fields: FormFields): SettingTexts {
   );
 }
 
+/** What a field that every kind may have shows, and takes. */
+interface CommonField {
+  readonly hint?: string | undefined;
+  /** The texts to choose from; absent: any text is entered. */
+  readonly words?: readonly string[];
+  readonly isLong?: boolean;
+}
+
+/** Bounds and choices of the fields. */
+interface FieldRange {
+  readonly bounds: CheckBounds;
+  /** The usual period of heartbeats, milliseconds. */
+  readonly silenceMs: number;
+  /** The services that the service may depend on. */
+  readonly others: readonly Pick<Service, 'slug' | 'name'>[];
+}
+
 /**
- * The fields for the template, `others` being the services that it may depend on, with what was entered in a refused form. A refused form that chose another kind has the fields
- * of that kind.
+ * The fields for the template, with what was entered in a refused form. A refused form that chose another kind has the fields of that
+ * kind.
  */
 export function viewSettings(
   service: DefinedService,
   refused: RefusedForm | null,
   { texts: { checks } }: LanguageTexts,
-  bounds: CheckBounds,
-  silenceMs: number,
-  others: readonly Pick<Service, 'slug' | 'name'>[],
+  { bounds, silenceMs, others }: FieldRange,
 ) {
   const { check, domain } = service;
   const typed = refused?.form === 'save' ? refused.typed : null;
@@ -77,11 +92,9 @@ export function viewSettings(
     key: string,
     label: string,
     stored: string,
-    hint: string,
-    words: readonly string[] = [],
-    input: SettingField['input'] = words.length === 0 ? 'text' : 'choice',
+    { hint = '', words = [], isLong = false }: CommonField,
   ) => ({
-    ...{ key, label, input },
+    ...{ key, label, input: isLong ? 'area' : words.length === 0 ? 'text' : 'choice' },
     secret: false,
     removal: null,
     required: false,
@@ -92,33 +105,29 @@ export function viewSettings(
   const document = serviceDocumentOf(service);
   const own = memberTexts(check);
   const hints = { ...memberTexts(bounds.usual), regions: bounds.regions().join(' ') };
+  const usualPath = REQUESTED_PATHS.get(kind);
   const members = MEMBER_NAMES.filter((name) => kind !== 'heartbeat' || name === 'slowOver');
   return [
     ...fields,
-    ...(REQUESTED_PATHS.has(kind)
-      ? [
-          common(
-            'url',
-            checks.url,
-            check.url ?? '',
-            `https://${hostInUrl(domain)}${REQUESTED_PATHS.get(kind)}`,
-          ),
-        ]
+    ...(usualPath !== undefined
+      ? [common('url', checks.url, check.url ?? '', { hint: `https://${hostInUrl(domain)}${usualPath}` })]
       : []),
-    ...(kind === 'root' ? [common('method', checks.method, check.method ?? '', '', ['HEAD', 'GET'])] : []),
+    ...(kind === 'root'
+      ? [common('method', checks.method, check.method ?? '', { words: ['HEAD', 'GET'] })]
+      : []),
     ...(ACCEPTING_KINDS.has(kind)
-      ? [common('accept', checks.accept, (check.accept ?? []).join(' '), '2xx 401')]
+      ? [common('accept', checks.accept, (check.accept ?? []).join(' '), { hint: '2xx 401' })]
       : []),
-    ...members.map((name) => common(name, checks.member[name], own[name] ?? '', hints[name] ?? '')),
+    ...members.map((name) => common(name, checks.member[name], own[name] ?? '', { hint: hints[name] })),
     ...TEXT_MEMBERS.filter((name) => kind === 'heartbeat' || !Object.hasOwn(MONITORING_MEMBERS, name)).map(
       (name) => {
         const isLong = ServiceDocumentSchema.properties[name].format === 'plain-text';
-        const hint = name === 'period' ? formatDuration(silenceMs) : (HINTS.get(name) ?? '');
-        return common(name, checks.member[name], document[name] ?? '', hint, [], isLong ? 'area' : 'text');
+        const hint = name === 'period' ? formatDuration(silenceMs) : HINTS.get(name);
+        return common(name, checks.member[name], document[name] ?? '', { hint, isLong });
       },
     ),
     {
-      ...common('dependsOn', checks.member.dependsOn, (document.dependsOn ?? []).join(' '), ''),
+      ...common('dependsOn', checks.member.dependsOn, (document.dependsOn ?? []).join(' '), {}),
       list: others.map(({ slug, name }) => ({ value: slug, text: name })),
     },
   ];

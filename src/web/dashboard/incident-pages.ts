@@ -103,7 +103,7 @@ async function viewIncident(
   path: string | null,
 ): Promise<PostCard> {
   const { texts } = language;
-  const view = await viewPost(incident, now, language, path);
+  const view = await viewPost(incident, now, language, { path });
   const text = { name: 'text', input: 'area', maxLength: textCharacters } as const;
   const update: readonly PostField[] = [
     { ...text, label: texts.posts.update, required: true, rows: 3, value: '' },

@@ -44,12 +44,13 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
     const domain = query?.get('domain') ?? '';
     const check = { ...DEFAULT_CHECK, kind };
     const shown = { domain, name: '', category: 'developer', paused: false, check } as const;
+    const own = await sources.registry.servicesOf(accountId);
     const isRefused = filled !== null && Object.keys(filled.problems).length > 0;
     return show(
       './dashboard-new-service',
       {
         title: language.texts.dashboard.addService,
-        ...viewServiceForm(shown, filled, session, sources, await sources.registry.servicesOf(accountId)),
+        ...viewServiceForm(shown, filled, session, { ...sources, own }),
         trial: trial === undefined ? null : viewTrial(trial, language),
         proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
       },

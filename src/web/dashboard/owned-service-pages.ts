@@ -191,7 +191,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       {
         title: name,
         service,
-        ...viewServiceForm(service, refused, session, sources, own),
+        ...viewServiceForm(service, refused, session, { ...sources, own }),
         revision: shownRevision(refused, service),
         trial: trial === undefined ? null : viewTrial(trial, session.language),
         saved: saved === undefined ? null : savedText(service, saved, session.language),

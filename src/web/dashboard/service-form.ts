@@ -28,8 +28,7 @@ export function viewServiceForm(
   shown: DefinedService,
   filled: RefusedForm | null,
   { language }: Pick<Visitor, 'language'>,
-  { bounds, limits }: Pick<DashboardSources, 'bounds' | 'limits'>,
-  own: readonly Service[],
+  { bounds, limits, own }: Pick<DashboardSources, 'bounds' | 'limits'> & { readonly own: readonly Service[] },
 ) {
   const { check } = shown;
   const chosen = filled?.form === 'save' ? filled.typed.get('kind') : undefined;
@@ -38,10 +37,11 @@ export function viewServiceForm(
     shown,
     kind,
     forms: viewForms(filled),
-    settings: viewSettings(
-      ...([shown, filled, language, bounds, limits().silenceMs] as const),
-      own.filter(({ domain }) => domain !== shown.domain),
-    ),
+    settings: viewSettings(shown, filled, language, {
+      bounds,
+      silenceMs: limits().silenceMs,
+      others: own.filter(({ domain }) => domain !== shown.domain),
+    }),
     categories: CATEGORIES,
     takesHeartbeats: kind === 'heartbeat',
   };

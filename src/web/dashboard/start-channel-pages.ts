@@ -60,7 +60,7 @@ export function startChannelPages(show: ShowPage, sources: DashboardSources): Ro
         word: kind === null ? '' : alerts.kind[kind],
         name: channel?.name ?? (kind === null ? '' : alerts.kind[kind]),
         chosen: channel?.language ?? language.code,
-        fields: kind === null ? [] : channelFields(kinds, kind, channel, refused, language),
+        fields: kind === null ? [] : channelFields({ kinds, kind, channel }, refused, language),
         forms: viewForms(refused),
         channel,
         revision: channel === null ? 0 : shownRevision(refused, channel),

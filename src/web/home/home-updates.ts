@@ -110,8 +110,7 @@ export function viewMonitor(
 
 /** The lists of the home page for a reader, and the status of `serviceIds`; null: of all services. */
 export function homeUpdate(
-  sources: HomeUpdateSources,
-  renderPart: RenderPart,
+  { renderPart, ...sources }: HomeUpdateSources & { readonly renderPart: RenderPart },
   language: Language,
   shown: ShownServices,
   serviceIds: readonly number[] | null,

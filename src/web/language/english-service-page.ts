@@ -7,6 +7,18 @@ import type { DayKind } from '../../domain/sample.ts';
 import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 
+/** How the vendor reported the outages of a year. */
+interface LagWords {
+  readonly acknowledged: number;
+  readonly outages: number;
+  /** The usual time between its report and our first failed check. */
+  readonly length: string;
+  /** True: it reported before. */
+  readonly first: boolean;
+  /** The longest time after our first failed check; null: it says no more than `length`. */
+  readonly worst: string | null;
+}
+
 /** The texts of these pages. */
 export const englishServicePage = {
   title: (name: string, status: string) => `${name}: ${status}`,
@@ -46,7 +58,7 @@ export const englishServicePage = {
       : `It reported none of the ${outages} outages that our checks detected in the past year.`,
   lagOne: (length: string, first: boolean) =>
     `In the past year it reported the one outage that our checks detected, ${length} ${first ? 'before' : 'after'} our first failed check.`,
-  lagMany: (acknowledged: number, outages: number, length: string, first: boolean, worst: string | null) =>
+  lagMany: ({ acknowledged, outages, length, first, worst }: LagWords) =>
     `In the past year it reported ${acknowledged} of the ${outages} outages that our checks detected, typically ${length} ${
       first ? 'before' : 'after'
     } our first failed check${worst === null ? '' : `, at worst ${worst} after it`}.`,

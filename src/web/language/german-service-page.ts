@@ -41,7 +41,7 @@ export const germanServicePage: Texts['page'] = {
       : `Keinen der ${outages} Ausfälle, die unsere Prüfungen im letzten Jahr feststellten, meldete sie.`,
   lagOne: (length, first) =>
     `Den einen Ausfall, den unsere Prüfungen im letzten Jahr feststellten, meldete sie ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
-  lagMany: (acknowledged, outages, length, first, worst) =>
+  lagMany: ({ acknowledged, outages, length, first, worst }) =>
     `Im letzten Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen feststellten, gewöhnlich ${length} ${
       first ? 'vor' : 'nach'
     } unserer ersten fehlgeschlagenen Prüfung${worst === null ? '' : `, schlimmstenfalls ${worst} danach`}.`,

@@ -210,7 +210,7 @@ export class LiveStreams {
     if (service === null) return [];
     const current = this.#status.get(serviceId) ?? unknownStatus(serviceId);
     const [page, unreached] = [this.#directory.pageName(service), this.#whyUnreached(service, current)];
-    return [serviceUpdate(page, current, language, this.#clock.now(), unreached)];
+    return [serviceUpdate(page, { current, unreached }, language, this.#clock.now())];
   }
 
   #beginningOf(content: string, { language, shown }: Stream, make: () => LiveUpdate): string {

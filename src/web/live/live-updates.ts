@@ -33,10 +33,9 @@ import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 /** The update of a service's page after a check. */
 export function serviceUpdate(
   page: string,
-  current: CurrentStatus,
+  { current, unreached }: { readonly current: CurrentStatus; readonly unreached: Unreached | null },
   language: Language,
   now: number,
-  unreached: Unreached | null = null,
 ): LiveUpdate {
   const { status, latest } = current;
   const { texts, formats } = language;

@@ -65,13 +65,20 @@ export function textsOf(
   return (postMortem === null ? told : [...told, { ...postMortem, status: texts.page.postMortem }]).reverse();
 }
 
-/** An owner's incident with its newest texts. `path`: of the page that has all; null: this one. */
+/** The place of a post. */
+interface PostPlace {
+  /** The path of the page that has all texts; null: this one. */
+  readonly path: string | null;
+  /** The texts to show; absent: the newest. */
+  readonly entries?: ReturnType<typeof textsOf>;
+}
+
+/** An owner's incident. */
 export async function viewPost(
   post: OwnerIncident,
   now: number,
   language: Language,
-  path: string | null,
-  entries = textsOf(post, language),
+  { path, entries = textsOf(post, language) }: PostPlace,
 ) {
   const { texts, formats } = language;
   const { title, severity, status, startedAt, resolvedAt, updates, earlier = 0 } = post;

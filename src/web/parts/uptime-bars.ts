@@ -58,7 +58,8 @@ export function createUptimeBars(
     return await cached(serviceId, String(isWhole), async () => {
       const window = windowAt(at);
       const days = await samples.query({ serviceId, ...window });
-      const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
+      const span = { from: window.from, to: at };
+      const announced = await readAnnouncedChecks({ registry, samples }, serviceId, span);
       const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
       return { ...barsOf(days), told: toldDays(days), withoutMaintenance };
     });

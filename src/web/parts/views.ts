@@ -149,15 +149,13 @@ export function viewAway({ prober }: Readiness, { texts }: Language): Phrase | n
 }
 
 /**
- * Renders the page for something that was not found, with status 404 and `message` in the language of the reader. Throws `error`
- * for a client that prefers no page (decisions, Errors).
+ * Renders the page for something that was not found, with status 404 and `message` in the language of the reader. Throws `error` for a client that prefers no page (decisions, Errors).
  */
 export function renderMissing(
   render: RenderPage,
   { headers }: HttpRequest,
   language: ChosenLanguage,
-  error: HttpError,
-  message: string,
+  { error, message }: { readonly error: HttpError; readonly message: string },
 ): HttpResponse {
   if (!prefersPage(headers.accept)) throw error;
   return render('./missing', { language, title: language.texts.site.notFound, message }, 404);

@@ -88,7 +88,7 @@ export function incidentPage(
       const { texts } = language;
       const service = await finder.byPageName(request, slug);
       const missing = (error: HttpError, message: string) =>
-        renderMissing(render, request, language, error, message);
+        renderMissing(render, request, language, { error, message });
       if (service === null) return missing(serviceNotFound(slug), texts.site.noService(slug.slice(0, 100)));
       const page = directory.pageName(service);
       const name = fullName(service);

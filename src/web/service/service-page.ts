@@ -91,13 +91,10 @@ class ServicePages {
     const name = request.params.slug ?? '';
     const service = await this.#sources.finder.byPageName(request, name);
     if (service === null)
-      return renderMissing(
-        this.#render,
-        request,
-        language,
-        serviceNotFound(name),
-        language.texts.site.noService(name.slice(0, 100)),
-      );
+      return renderMissing(this.#render, request, language, {
+        error: serviceNotFound(name),
+        message: language.texts.site.noService(name.slice(0, 100)),
+      });
     const title = fullName(service);
     const { range, region } = readParameters(request.query, QUERY);
     const shown = {
@@ -218,13 +215,7 @@ class ServicePages {
     if (service.origin === 'catalogue') return null;
     const { from } = daysUntil(at, YEAR_DAYS);
     return await readHistory(() =>
-      readAnnouncedChecks(
-        { registry: this.#sources.registry, samples: this.#sources.samples },
-        service.id,
-        from,
-        at,
-        (query) => inRegion(query, filter),
-      ),
+      readAnnouncedChecks(this.#sources, service.id, { from, to: at }, (query) => inRegion(query, filter)),
     );
   }
 

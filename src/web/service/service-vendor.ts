@@ -100,7 +100,7 @@ export function describeLag(
   const first = medianMs < 0;
   if (outages === 1) return page.lagOne(length, first);
   const worst = worstMs > 0 && acknowledged > 1 ? formats.length(worstMs) : null;
-  return page.lagMany(acknowledged, outages, length, first, worst);
+  return page.lagMany({ acknowledged, outages, length, first, worst });
 }
 
 /** What the vendor has said of the outage in progress, as a sentence. Null: the service is not down. */

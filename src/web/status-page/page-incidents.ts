@@ -32,8 +32,7 @@ export async function viewIncidents(
   { directory, siteUrl }: IncidentSources,
   { running, shown }: ReadIncidents,
   look: PageView,
-  request: HttpRequest,
-  language: ChosenLanguage,
+  { request, language }: { readonly request: HttpRequest; readonly language: ChosenLanguage },
 ) {
   const { texts, formats } = language;
   const posts = look.posts.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - POSTED_FOR_MS);
@@ -45,7 +44,9 @@ export async function viewIncidents(
       return told === null ? [] : viewIncident(directory, told, look.at, language);
     });
   const viewed = await Promise.all(
-    posts.map((one) => viewPost(one, look.at, language, pathFor(request, look.page.slug, postPart(one)))),
+    posts.map((one) =>
+      viewPost(one, look.at, language, { path: pathFor(request, look.page.slug, postPart(one)) }),
+    ),
   );
   const current = [
     {

@@ -100,7 +100,7 @@ class StatusPages {
       this.#barsOf(ids),
       this.#readIncidents(only === null ? ids : [only.id], query),
     ]);
-    const { current, days } = await viewIncidents(this.#sources, read, look, request, language);
+    const { current, days } = await viewIncidents(this.#sources, read, look, { request, language });
     const frame = this.#frame(request, look, language);
     const headline = frame.headline.text;
     const shownPage = this.#render('./status-page', {
@@ -163,7 +163,7 @@ class StatusPages {
       canonical: pageUrl(siteUrl, page, part),
       back: pathFor(request, page.slug),
       names: look.services.filter(({ id: listed }) => post.services.includes(listed)).map(({ name }) => name),
-      post: await viewPost(post, look.at, language, null, shown),
+      post: await viewPost(post, look.at, language, { path: null, entries: shown }),
       newest: offset === 0 ? null : path,
       rest: next === null ? null : `${path}?offset=${next}`,
     });
@@ -233,7 +233,7 @@ class StatusPages {
     const locked = await findLockedPage(request, this.#sources);
     if (locked !== null)
       return (
-        redirectToDomain(request, siteUrl, locked) ?? showLocked(this.#render, request, siteUrl, language)
+        redirectToDomain(request, siteUrl, locked) ?? showLocked(this.#render, request, { siteUrl, language })
       );
     if (!prefersPage(request.headers.accept)) throw pageNotFound(slug);
     const { notFound, noPage } = language.texts.statusPage;

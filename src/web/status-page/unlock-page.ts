@@ -29,8 +29,7 @@ export interface UnlockProblem {
 export function showLocked(
   render: RenderPage,
   request: HttpRequest,
-  siteUrl: string,
-  language: ChosenLanguage,
+  { siteUrl, language }: { readonly siteUrl: string; readonly language: ChosenLanguage },
   problem: UnlockProblem | null = null,
 ): HttpResponse {
   const slug = (request.params.slug ?? '').toLowerCase();
@@ -71,7 +70,7 @@ export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
       const done = (headers = {}) => seeOther(pathFor(request, page.slug), headers);
       if (request.method !== 'POST')
         return (await findShownPage(request, sources)) === null
-          ? showLocked(render, request, siteUrl, language)
+          ? showLocked(render, request, { siteUrl, language })
           : done();
       const password = (await readForm(request)).get('password') ?? '';
       const outcome = await unlock(page, password, request.client);
@@ -84,7 +83,7 @@ export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
               text: texts.tooManyPasswords(outcome.seconds),
               headers: { 'Retry-After': String(outcome.seconds) },
             };
-      return showLocked(render, request, siteUrl, language, problem);
+      return showLocked(render, request, { siteUrl, language }, problem);
     },
   };
 }

@@ -84,7 +84,8 @@ class SubscribePages {
     const topic = await readFormTopic(request, this.#sources, language);
     if (topic === null) {
       const error = new HttpError('route_not_found', 'There is nothing of that name to subscribe to.');
-      return renderMissing(this.#render, request, language, error, language.texts.subscribe.gone);
+      const message = language.texts.subscribe.gone;
+      return renderMissing(this.#render, request, language, { error, message });
     }
     if (request.method !== 'POST') return this.#showForm(request, language, topic);
     const typed = (await readForm(request)).get('address') ?? '';

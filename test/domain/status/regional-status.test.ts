@@ -123,7 +123,7 @@ t.test('it numbers and dates each change of status or scope', async (t) => {
     checkIn('ap', 'up', 1_142_000),
   ].flatMap((check) => {
     const next = play([check], current);
-    const transition = transitionBetween(service, current, next, LATER, null);
+    const transition = transitionBetween(service, current, next, { recordedAt: LATER, reason: null });
     current = next;
     return transition === null ? [] : [transition];
   });
@@ -140,7 +140,10 @@ t.test('it numbers and dates each change of status or scope', async (t) => {
 
 t.test('without regions a transition has no scope', async (t) => {
   const down = play([checkIn('eu', 'down', 5_000, ['eu'])]);
-  const transition = transitionBetween(makeService(1), unknownStatus(1), down, LATER, null);
+  const transition = transitionBetween(makeService(1), unknownStatus(1), down, {
+    recordedAt: LATER,
+    reason: null,
+  });
   t.notOk(Object.hasOwn(transition ?? {}, 'scope'));
 });
 
@@ -223,7 +226,7 @@ t.test('the last region alone ends the scope, numbered', async (t) => {
   const alone = play([checkIn('eu', 'up', 1_220_000, ['eu'])], partial);
   t.equal(sight(alone), '3 up null: one region');
   t.notOk(Object.hasOwn(alone, 'scope'));
-  t.match(transitionBetween(makeService(1), partial, alone, LATER, null), {
+  t.match(transitionBetween(makeService(1), partial, alone, { recordedAt: LATER, reason: null }), {
     from: 'up',
     to: 'up',
     at: 1_220_000,

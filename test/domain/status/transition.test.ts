@@ -52,7 +52,7 @@ t.test('it refuses results that are not newer, unless the clock was set back', a
 t.test('it describes a transition by what changed', async (t) => {
   const service = makeService(1);
   const down = nextStatus(UP, failed503(1, 13_000), 'down', 20_000) ?? UP;
-  t.same(transitionBetween(service, UP, down, 20_000, { code: 'reported_down' }), {
+  t.same(transitionBetween(service, UP, down, { recordedAt: 20_000, reason: { code: 'reported_down' } }), {
     serviceId: 1,
     slug: 'service-1',
     seq: 5,
@@ -62,7 +62,10 @@ t.test('it describes a transition by what changed', async (t) => {
     recordedAt: 20_000,
     reason: { code: 'reported_down' },
   });
-  t.equal(transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, 20_000, null), null);
+  t.equal(
+    transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, { recordedAt: 20_000, reason: null }),
+    null,
+  );
 });
 
 t.test(

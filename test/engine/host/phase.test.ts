@@ -10,6 +10,7 @@ import {
 } from '../../../src/engine/host/phase.ts';
 
 const INTERVAL = 300_000;
+const TIMES = { intervalMs: INTERVAL, spreadMs: 60_000 };
 const id = fc.nat(2 ** 31 - 1);
 const time = fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 });
 
@@ -26,7 +27,7 @@ t.test('it gives each service a constant phase', async () => {
 t.test('only services without a check within the last interval belong to the sweep', async () => {
   fc.assert(
     fc.property(id, time, fc.nat(2 * INTERVAL), (serviceId, now, age) => {
-      const due = firstDue(serviceId, now - age, now, INTERVAL, 60_000);
+      const due = firstDue(serviceId, now - age, now, TIMES);
       const kept = due > now && due % INTERVAL === phaseOf(serviceId, INTERVAL);
       const swept = due >= now && due <= now + 60_000;
       if (age < INTERVAL ? !kept : !swept) throw new Error(`age ${age}: due in ${due - now}`);
@@ -44,7 +45,7 @@ t.test('a restart neither moves nor repeats a check, also after a check out of p
       (serviceId, at, lasted, part) => {
         const due = dueAfterCheck(serviceId, INTERVAL, at, at + lasted);
         const restartAt = Math.floor(at + lasted + part * (Math.min(due, at + INTERVAL) - at - lasted - 1));
-        if (firstDue(serviceId, at, restartAt, INTERVAL, 60_000) !== due)
+        if (firstDue(serviceId, at, restartAt, TIMES) !== due)
           throw new Error(`a restart ${restartAt - at} ms after the check moves the next one`);
       },
     ),
@@ -73,7 +74,7 @@ t.test('services whose thread crashed are due within the time, at another place 
 
 t.test('services without a check, or with one in the future, belong to the sweep', async (t) => {
   for (const last of [null, 5_000_000]) {
-    const due = firstDue(7, last, 1_000_000, INTERVAL, 60_000);
+    const due = firstDue(7, last, 1_000_000, TIMES);
     t.ok(due >= 1_000_000 && due <= 1_060_000);
   }
 });

@@ -1,4 +1,4 @@
-/** Sends bytes over an open connection and reads the response until the caller has enough, for checks that are not HTTP. */
+/** Reads what the other side of an open connection says until the caller has enough, for checks that are not HTTP. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Deadline } from './deadline.ts';
@@ -9,25 +9,24 @@ export interface Conversation {
   readonly end: 'taken' | 'closed' | 'timeout';
   /** System code of the error that ended the connection; null: the other side closed it, or it did not end. */
   readonly errorCode: string | null;
-  /** Milliseconds from the sent bytes to the first byte of the response; null: none arrived. */
+  /** Milliseconds from the start to the first byte; null: none arrived. */
   readonly firstByteMs: number | null;
   /** When it ended, monotonic milliseconds. */
   readonly endedAt: number;
 }
 
 /**
- * Sends `bytes` (null: the other side speaks first) and passes each chunk to `take`, until it returns true. The socket is
- * closed afterwards, whatever the end. Never rejects.
+ * Passes each chunk that the other side sends to `take`, until it returns true. The socket is closed afterwards, whatever the end.
+ * Never rejects.
  */
-export function converse(
+export function hearOut(
   clock: Clock,
   socket: Socket,
   deadline: Deadline,
-  bytes: Uint8Array | null,
   take: (chunk: Buffer) => boolean,
 ): Promise<Conversation> {
   return new Promise((resolve) => {
-    const sentAt = clock.monotonic();
+    const openedAt = clock.monotonic();
     let firstByteMs: number | null = null;
     let settled = false;
     const settle = (end: Conversation['end'], errorCode: string | null = null) => {
@@ -51,11 +50,10 @@ export function converse(
       settle('closed');
       return;
     }
-    if (bytes !== null) socket.write(bytes);
     socket.on('data', (chunk: Buffer) => {
       if (settled) return;
       deadline.step();
-      firstByteMs ??= clock.monotonic() - sentAt;
+      firstByteMs ??= clock.monotonic() - openedAt;
       if (take(chunk)) settle('taken');
     });
   });
