@@ -58,7 +58,7 @@ interface Aligned {
   readonly tasks: Set<{ readonly run: () => void }>;
 }
 
-/** What is aligned in this thread, by period. */
+/** The aligned calls of this thread, by period. */
 const aligned = new Map<number, Aligned>();
 let alignedTimer: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-/** What code that catches an error reads of it: any value can be thrown, so all of it is `unknown` at first. */
+/** The members of a caught error: any value can be thrown, so all of it is `unknown` at first. */
 
 /** The message of a thrown value; of what is no `Error`, its text. */
 export function messageOf(thrown: unknown): string {

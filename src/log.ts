@@ -31,9 +31,9 @@ const load = createRequire(import.meta.url);
 export interface LoggedEvent {
   /** A name of docs/runbook.md. */
   readonly event: string;
-  /** How often since the start. */
+  /** The number of times since the start. */
   readonly count: number;
-  /** When last, epoch milliseconds. */
+  /** The last time, epoch milliseconds. */
   readonly lastAt: number;
 }
 
@@ -54,7 +54,7 @@ const RECENT_MS = HOUR_MS;
  */
 export function createLog({ level, format }: LogSettings, clock: Clock = systemClock): CountedLog {
   const counts = new Map([...Object.keys(LOG_EVENTS), ...NAMED_EVENTS].map((event) => [event, 0]));
-  /** When each event was logged last, by both clocks; in the order of these times. */
+  /** The time at which each event was logged last, by both clocks; in the order of these times. */
   const last = new Map<string, { readonly at: number; readonly monotonicAt: number }>();
   // Commands, which write no log, do not load it.
   const { pino }: typeof import('pino') = load('pino');

@@ -22,7 +22,7 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 /** Numbers, booleans and null are the texts that stand for them: `0644`, `1.10`, `yes`. */
 const TEXT_SCHEMA = FAILSAFE_SCHEMA.withTags(mergeTag);
 const MAX_DEPTH = 100;
-/** How many values and merged members a text of any length may have beyond one for each of its characters. */
+/** The number of values and merged members that a text of any length may have beyond one for each of its characters. */
 const MIN_VALUES = 100_000;
 
 /**
@@ -80,7 +80,10 @@ export function readYamlTexts(text: string): unknown {
   return readYamlDocuments(text, '', TEXT_SCHEMA).documents[0] ?? null;
 }
 
-/** Whether a member at the top of a file is none of its format, but holds what aliases in the file stand for, as in files of Compose. */
+/**
+ * Returns true if a member at the top of a file is none of its format, but holds what aliases in the file stand for, as in
+ * files of Compose.
+ */
 export function isExtension(name: string): boolean {
   return name.startsWith('x-');
 }

@@ -41,6 +41,14 @@ t.test('it names only files and folders that exist in comments of the sources', 
   }
 });
 
+t.test('a docstring says what a thing is: a noun, or a verb such as "Returns"', async (t) => {
+  const files = SOURCES.filter((name) => /^(?:src|workers)\//.test(name) && !name.includes('/migrations/'));
+  for (const name of files) {
+    const asked = captures(read(name), /\/\*\*\s+(?:\* )?((?:What|How|Whether|Where|When)\b.*)/g);
+    if (asked.length > 0) t.same(asked, [], `${name}: "Returns true if", "The time at which"`);
+  }
+});
+
 t.test('it links only to files and headings that exist', async (t) => {
   for (const name of DOCUMENTS) t.same(wrongLinks(name), [], name);
 });

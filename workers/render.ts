@@ -10,7 +10,7 @@ import { serveThread } from '../src/thread/rpc.ts';
 const missing = findMissingWebgl();
 const drawCells = createCellDrawer();
 
-/** What the thread answers. */
+/** The methods of the thread. */
 export const methods = {
   badge: drawBadge,
   chart: drawChart,

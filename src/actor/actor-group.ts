@@ -88,7 +88,7 @@ export function createActorGroup<State, Message, Effect>({
   };
 }
 
-/** What a full mailbox does: `reject` refuses the new message, `drop_oldest` drops the oldest one. */
+/** The behaviour of a full mailbox: `reject` refuses the new message, `drop_oldest` drops the oldest one. */
 export type OverflowPolicy = 'reject' | 'drop_oldest';
 
 /** Creates a mailbox, a queue for at most `limit` messages (1 or more). Throws a RangeError for another limit. */

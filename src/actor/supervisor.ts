@@ -13,7 +13,7 @@ export interface ExitReason {
   readonly error?: Error;
 }
 
-/** When an ended child is started again: always, after a disorderly end, or never. */
+/** The ends after which a child is started again: always, after a disorderly end, or never. */
 export type RestartKind = 'permanent' | 'transient' | 'temporary';
 
 /** A running child. */
@@ -34,7 +34,7 @@ export interface Backoff {
   readonly healthyMs: number;
 }
 
-/** How many restarts within which time are too many. */
+/** The restarts within a time that are too many. */
 export interface RestartIntensity {
   /** 0: the child is never restarted. */
   readonly restarts: number;
@@ -46,7 +46,7 @@ export interface ChildSpec {
   readonly restart: RestartKind;
   /** Absent: it is restarted at once. */
   readonly backoff?: Backoff;
-  /** How long it may take to end after it was asked, before it is killed. */
+  /** The time that it may take to end after it was asked, before it is killed. */
   readonly shutdownMs: number;
   /** Starts it; called again at each restart. A throw counts as a crash. */
   readonly start: () => Child;
@@ -74,7 +74,7 @@ export interface Supervisor {
   readonly restarts: number;
 }
 
-/** Whether a child of this kind is started again after this end. The matrix of OTP's `supervisor`. */
+/** Returns true if a child of this kind is started again after this end. The matrix of OTP's `supervisor`. */
 export function shouldRestart(kind: RestartKind, reason: ExitReason): boolean {
   if (kind === 'permanent') return true;
   if (kind === 'temporary') return false;

@@ -43,7 +43,7 @@ export interface AlertEngineOptions extends AlertSources {
   readonly registry: AlertSources['registry'] & AlertStore & RuleStore & Partial<WriteCounter>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process is the monitor, and online; if not, decisions wait. */
+  /** Returns true if this process is the monitor, and online; if not, decisions wait. */
   readonly isOurs: () => boolean;
   /** Checks services as soon as slots are free. */
   readonly recheck: (serviceIds: readonly number[]) => void;
@@ -59,13 +59,13 @@ const MAX_DUE_ACCOUNTS = 200;
 /** An account whose decision has failed is looked at again after this time. */
 const AFTER_FAULT_MS = 10 * MINUTE_MS;
 
-/** What the engine knows of an account. */
+/** The engine's state of an account. */
 interface Account {
   readonly state: AlertState;
   readonly dueAt: number | null;
 }
 
-/** What the engine has loaded. */
+/** The content that the engine has loaded. */
 interface Loaded {
   readonly rules: AlertRules;
   position: number;
@@ -74,7 +74,7 @@ interface Loaded {
   readonly remembering: Map<number, Set<number>>;
 }
 
-/** What happened to an account. */
+/** The events and acknowledgements of an account. */
 interface Happened {
   readonly events: AlertEvent[];
   readonly acknowledgements: Acknowledgement[];
@@ -200,7 +200,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
   const look = (): void => {
     if (!stopped && isOurs()) void looking.run();
   };
-  /** Whether the time of an account or of the certificates has come. */
+  /** Returns true if the time of an account or of the certificates has come. */
   const isDue = (): boolean =>
     loaded === null || certificates.isDue() || dueAccounts(loaded, clock.now()).length > 0;
   const cancel = clock.every(POLL_INTERVAL_MS, () => {
@@ -235,7 +235,7 @@ function remember({ accounts, remembering }: Loaded, accountId: number, account:
   accounts.set(accountId, { state: account.state, dueAt: account.dueAt });
 }
 
-/** What happened, by account. */
+/** Groups events and acknowledgements by account. */
 function sortOut(
   { rules, remembering }: Loaded,
   sources: AlertSources,
@@ -275,7 +275,7 @@ function dueAccounts({ accounts }: Loaded, now: number): number[] {
   return due;
 }
 
-/** Whether the rule of a message let it wait, so that the time to its delivery says nothing about this program. */
+/** Returns true if the rule of a message let it wait, so that the time to its delivery says nothing about this program. */
 function isDelayed({ rules }: AlertRules, accountId: number, { rule: name, at }: AlertMessage): boolean {
   const rule = rules.find((one) => one.accountId === accountId && one.name === name);
   return rule !== undefined && (rule.afterMs > 0 || (rule.quiet !== null && quietUntil(rule.quiet, at) > at));

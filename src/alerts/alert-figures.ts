@@ -15,7 +15,7 @@ export interface AlertFigures {
 }
 
 const READ_INTERVAL_MS = 10 * SECOND_MS;
-/** What is due, or was not decided, for this time stands still. */
+/** Maximum age of what is due or not decided; beyond it, alerts stand still. */
 const STILL_AFTER_MS = 2 * MINUTE_MS;
 
 /** Starts to read the figures. `isOurs`: whether this process decides and sends at present. */

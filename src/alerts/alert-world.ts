@@ -1,4 +1,4 @@
-/** What decisions ask of the rest of the program: rules, services, and what is known of them. */
+/** The context of decisions: rules, services, and what is known of them. */
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-context.ts';
@@ -16,7 +16,7 @@ import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/po
 import type { StatusStore } from '../store/ports/status.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 
-/** Where the engine finds services. */
+/** The sources of services. */
 export interface AlertSources {
   readonly registry: Pick<AlertStore, 'alertFacts'> &
     Pick<RuleStore, 'loadRules'> &
@@ -171,7 +171,10 @@ function behindOf(services: AlertSources['services'], accountId: number): readon
   return ownedBy(services, accountId).filter(({ dependsOn }) => dependsOn !== undefined);
 }
 
-/** Whether the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in time. */
+/**
+ * Returns true if the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in
+ * time.
+ */
 function isCheckOld(
   { check }: Service,
   checkedAt: number,

@@ -27,14 +27,14 @@ export function createCertificateScan(sources: Pick<AlertSources, 'services' | '
       await runInParts(inParts(sources.services.all(), look));
       return found;
     },
-    /** What was found is decided. */
+    /** Notes that the found changes are decided. */
     done(): void {
       scannedAt = clock.monotonic();
     },
   };
 }
 
-/** What there is to tell of the certificate of a service; null: nothing. */
+/** The change of a service's certificate that is to tell; null: none. */
 function changeOf(
   { id, paused }: Service,
   { status }: Pick<AlertSources, 'status'>,

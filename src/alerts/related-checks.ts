@@ -8,7 +8,7 @@ import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Service } from '../domain/service.ts';
 import { type AlertRules, type AlertSources, rulesScope, vendorNameOf } from './alert-world.ts';
 
-/** What the checks are chosen from. */
+/** The sources from which the checks are chosen. */
 export interface RelatedCheckOptions extends Pick<AlertSources, 'registry' | 'services' | 'status'> {
   readonly clock: Clock;
   /** Checks services as soon as slots are free. */
@@ -26,7 +26,7 @@ const MIN_AGE_MS = 5 * SECOND_MS;
 /** Maximum number of services of an account whose addresses are compared. */
 const MAX_COMPARED = 1_000;
 
-/** What each account may still ask for within {@link BUDGET_MS}. */
+/** The checks that each account may still ask for within {@link BUDGET_MS}. */
 function createBudgets({ monotonic }: Clock, max: number) {
   /** Until a time of the monotonic clock. */
   const budgets = new Map<number, { left: number; readonly untilMs: number }>();
@@ -43,7 +43,7 @@ function createBudgets({ monotonic }: Clock, max: number) {
 export function createRelatedChecks({ registry, services, status, clock, recheck }: RelatedCheckOptions) {
   const budgetOf = createBudgets(clock, MAX_RELATED_CHECKS);
   const askBudgetOf = createBudgets(clock, MAX_ASKED_CHECKS);
-  /** Whether a service may fail unnoticed: it counts as well by a check that is some seconds old. */
+  /** Returns true if a service may fail unnoticed: it counts as well by a check that is some seconds old. */
   const isCandidate = ({ id, paused, check }: Service): boolean => {
     const current = status.get(id);
     const checkedAt = current?.latest?.checkedAt ?? null;

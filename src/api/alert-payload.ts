@@ -1,4 +1,4 @@
-/** What channels of kind `webhook` send, for the OpenAPI document. The example is made by the code that makes the bodies. */
+/** The payload of channels of kind `webhook`, for the OpenAPI document. The example is made by the code that makes the bodies. */
 import type { AlertMessage } from '../domain/alert/message.ts';
 import { ALERT_EVENTS } from '../domain/alert/rule.ts';
 import { PHASES } from '../domain/failure.ts';

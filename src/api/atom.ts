@@ -139,19 +139,19 @@ interface IncidentFeed {
   /** Absolute address of the feed. */
   readonly url: string;
   readonly pageUrl: string;
-  /** What its reader sees; absent: what everyone does. */
+  /** The services that its reader sees; absent: the public ones. */
   readonly shown?: ShownServices;
   /** The name and the page of the service of an incident; null: it is gone. Absent: those of the services that its reader sees. */
   readonly subjectOf?: SubjectOf;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
-  /** When it was made, epoch milliseconds. Absent: when the program started. */
+  /** The time at which it was made, epoch milliseconds. Absent: the start of the program. */
   readonly madeAt?: number;
   /** Of an owner's page: entries before them, whose ids lack the beginning that all have in common. */
   readonly posts?: readonly AtomEntry[];
 }
 
-/** What the owner says of a page alone. */
+/** Entries of the owner's posts about a page alone. */
 function entriesOfPage(view: PageView, url: string): AtomEntry[] {
   const { posts, announced } = postsOfPage(view);
   const incidents = posts.map((one): AtomEntry => {

@@ -15,7 +15,7 @@ import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { keepPrivate, type PageViewSources, pageRefused, readPageView } from '../view/status-page-view.ts';
 
-/** How long past maintenance stays in a calendar, milliseconds. */
+/** The time for which past maintenance stays in a calendar, milliseconds. */
 const PAST_MS = 30 * DAY_MS;
 /** Maximum number of occurrences of one maintenance. */
 const MAX_OCCURRENCES = 60;

@@ -17,7 +17,7 @@ import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-event
 export interface FanOutSources {
   readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  /** Whether events of a service are for everyone now. */
+  /** Returns true if events of a service are for everyone now. */
   readonly isPublic: (serviceId: number) => boolean;
   /** Grows when a service is no longer public. */
   readonly withdrawals: () => number;
@@ -55,7 +55,7 @@ export function createEventFanOut(sources: FanOutSources) {
   const events = createRecentEvents(format);
   /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
   const limitReads = createConcurrencyLimiter(1);
-  /** When the next round may start, by the monotonic clock. */
+  /** The earliest start of the next round, by the monotonic clock. */
   let nextRoundMs = Number.NEGATIVE_INFINITY;
   let isRoundDue = false;
   let unwatch: (() => void) | null = null;

@@ -56,7 +56,7 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 /** Maximum number of open streams of one address (decisions, "What counts where"). */
 const MAX_STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
-/** When a client with too many streams may retry, seconds. */
+/** The time after which a client with too many streams may retry, seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
 /**

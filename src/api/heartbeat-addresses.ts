@@ -43,7 +43,7 @@ import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
 const MAX_LOG_BYTES = 65_536;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 
-/** What a sender gets to read. */
+/** The answer to a sender. */
 interface Answer {
   readonly type: string;
   readonly body: string;
@@ -70,7 +70,7 @@ const OF_HEARTBEATS = {
   ),
 } satisfies ParameterSchemas;
 
-/** What goes with it. Nothing here makes a request fail: a failed run that names itself wrongly has failed too. */
+/** Optional parameters. Nothing here makes a request fail: a failed run that names itself wrongly has failed too. */
 const ASIDES = {
   run: Type.Optional(
     Type.String({
@@ -250,7 +250,7 @@ const LOG_CONTENT = {
   },
 };
 
-/** What the OpenAPI document says of one of the paths. */
+/** The description of one of the paths in the OpenAPI document. */
 interface AddressDescription {
   /** The beginning of its operation ids. */
   readonly name: string;

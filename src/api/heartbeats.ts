@@ -29,7 +29,7 @@ import type { SiteSources } from '../view/site-sources.ts';
 
 /** Maximum size of a body, bytes (decisions). */
 const MAX_HEARTBEAT_BYTES = 16_384;
-/** When a sender may retry after an internal error, seconds. */
+/** The time after which a sender may retry after an internal error, seconds. */
 const RETRY_SECONDS = 5;
 
 /** The part that accepts heartbeats: the record. */

@@ -209,7 +209,7 @@ function readTime(name: string, text: string | undefined): number | null {
   return at;
 }
 
-/** Whether the date of a time exists: `Date.parse` accepts 30 February as a day in March. */
+/** Returns true if the date of a time exists: `Date.parse` accepts 30 February as a day in March. */
 function isDay(text: string): boolean {
   const day = text.slice(0, 10);
   const at = Date.parse(day);

@@ -28,7 +28,7 @@ const FIGURES = {
   worst_seconds: nullable(Type.Number(), 'The longest known time; null where none is known.'),
 };
 
-/** How long vendors take to report outages. */
+/** The time that vendors take to report outages. */
 export const HonestySchema = namedObject('Honesty', {
   window: Type.Unsafe<string>({ type: 'string', examples: ['90d'] }),
   from: TimeSchema,

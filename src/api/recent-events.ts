@@ -8,7 +8,7 @@ import type { Transition } from '../domain/status/current.ts';
 export interface WantedEvents {
   /** Only those of this service; null: of all. */
   readonly serviceId: number | null;
-  /** Whether events of a service are for the reader now; null: those for everyone. */
+  /** Returns true if events of a service are for the reader now; null: those for everyone. */
   readonly mayRead: ((serviceId: number) => boolean) | null;
 }
 
@@ -82,7 +82,7 @@ export function createRecentEvents(format: (transition: Transition) => string, m
     noteRead(position: number): void {
       readUpTo = Math.min(readUpTo ?? position, position);
     },
-    /** Whether all events after a position are here. */
+    /** Returns true if all events after a position are here. */
     covers: (position: number): boolean =>
       readUpTo !== null && position >= readUpTo && position >= droppedUpTo,
     /** The first block with an event after a position; null: there is none. */

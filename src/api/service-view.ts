@@ -25,7 +25,7 @@ export const StatusWordSchema = named(
   'StatusWord',
   enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
 );
-/** What one check says. */
+/** The verdict of one check. */
 export const VerdictSchema = named('Verdict', enumOf(SERVICE_STATUSES.slice(0, 3)));
 /** From where a service fails. */
 export const ScopeSchema = named(

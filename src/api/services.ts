@@ -97,7 +97,7 @@ function writeServiceCursor(sort: ServiceSort, { key, slug }: ServicePlace, isBe
   return writeCursor(`services ${sort}`, { isBefore, offset: 0, place: [key, slug] });
 }
 
-/** Where a page begins or ends by its cursor; null: there is none. Throws `invalid_parameter`. */
+/** The beginning or the end of a page by its cursor; null: there is none. Throws `invalid_parameter`. */
 function readServiceCursor(
   sort: ServiceSort,
   given: { readonly cursor?: string | undefined; readonly offset?: number },

@@ -82,7 +82,7 @@ const OwnerAnnouncementSchema = namedObject('PageMaintenance', {
   ends_at: TimeSchema,
 });
 
-/** How a service on a page stands. */
+/** The standing of a service on a page. */
 const STANDING_MEMBERS = {
   paused: Type.Boolean(),
   in_maintenance: Type.Boolean({ description: 'Down or slow within an announced maintenance.' }),
@@ -272,7 +272,7 @@ function viewTold(told: ReturnType<typeof tellIncident>) {
   return [{ ...viewIncident(incident), service }];
 }
 
-/** What the owner says of the page alone. */
+/** The owner's posts about the page alone. */
 function viewPost(view: PageView, siteUrl: string) {
   const { posts, announced } = postsOfPage(view);
   return {

@@ -130,7 +130,7 @@ export const VendorSchema = namedObject('Vendor', {
 /** Window of the outages for the lag. */
 const YEAR_MS = 365 * DAY_MS;
 
-/** What the route reads from. */
+/** The sources of the route. */
 export interface VendorSources extends Pick<SiteSources, 'finder' | 'vendorOf' | 'now'> {
   readonly registry: PublicReads;
 }
@@ -170,7 +170,7 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
   ...PAGE_MEMBERS,
 });
 
-/** What the route reads from. */
+/** The sources of the route. */
 export interface MaintenanceSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
 }

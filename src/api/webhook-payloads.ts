@@ -1,6 +1,6 @@
 /**
- * What webhooks send, for the OpenAPI document. The examples are made by the code that makes the payloads, of one outage of
- * one service.
+ * The payloads of webhooks, for the OpenAPI document. The examples are made by the code that makes the payloads, of one outage
+ * of one service.
  */
 
 import type { Incident } from '../domain/incident/incident.ts';
@@ -205,8 +205,8 @@ export function describeWebhooks(): Readonly<Record<string, { readonly post: Ope
 }
 
 /**
- * What the server of a webhook or a channel receives, for `callbacks` of the operation that creates it. Generators that do not know
- * `webhooks` find the types here. `url`: where its address stands in the body.
+ * The requests to the server of a webhook or a channel, for `callbacks` of the operation that creates it. Generators that do
+ * not know `webhooks` find the types here. `url`: where its address stands in the body.
  */
 export function describeCallback(name: string, url: string, isFor: (type: string) => boolean): object {
   const kinds = KINDS.filter(({ type }) => isFor(type));

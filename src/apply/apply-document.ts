@@ -53,7 +53,7 @@ export interface ReadApplyContext extends PresentSources {
   readonly now: () => number;
 }
 
-/** What a document lists. */
+/** The content that a document lists. */
 export interface WantedContent {
   readonly service: ReadonlyMap<string, WantedRegistration>;
   readonly page: ReadonlyMap<string, WantedPage>;
@@ -87,7 +87,7 @@ export async function readWanted(
   const limits = limitsFor(principal, bounds);
   const allowed = await destinations(accountId);
   const slugs = new Set([...present.service.values()].map(({ slug }) => slug));
-  /** Whether something that the account has and the document does not list stays. */
+  /** Returns true if something that the account has and the document does not list stays. */
   const staysBeside = (list: ListName) => !prune || lists[list] === undefined;
   const places = placeServices(lists.services ?? [], present.service);
   const service = readList(

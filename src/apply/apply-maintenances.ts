@@ -60,7 +60,7 @@ function createKeys(): (title: string) => string {
   };
 }
 
-/** What maintenance of a document may be about. */
+/** The subjects that maintenance of a document may have. */
 export interface MaintenanceSubjects {
   /** Services of the account by their keys; null: the document adds it. */
   readonly services: ReadonlyMap<string, Service | null>;

@@ -7,7 +7,7 @@ interface MemberGroup {
   readonly [name: string]: MemberValue;
 }
 
-/** What an account can have, in the order of a plan. */
+/** The types of an account's content, in the order of a plan. */
 export const CONTENT_TYPES = ['service', 'page', 'channel', 'rule', 'maintenance'] as const;
 
 /** A thing that an account can have. */
@@ -51,7 +51,7 @@ export interface Plan {
   readonly unchanged: number;
 }
 
-/** What an account wants. */
+/** The content that an account should have. */
 interface WantedItems {
   readonly items: readonly ContentItem[];
   /** The path of an item in the document. */

@@ -28,11 +28,11 @@ export interface ApplyContext extends ReadApplyContext {
   readonly siteUrl: string;
 }
 
-/** How a document is applied. */
+/** The options of an application of a document. */
 export interface ApplyOptions {
   /** Nothing is changed. */
   readonly dryRun: boolean;
-  /** What the account has and the document does not list is removed. A list that is absent removes nothing. */
+  /** True to remove content of the account that the document does not list. A list that is absent removes nothing. */
   readonly prune: boolean;
   /** Receives the number of changes that are made, and that of all changes. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -1,4 +1,4 @@
-/** What an account has as a document of `apply`. */
+/** The content of an account as a document of `apply`. */
 
 import type { Service } from '../domain/service.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';

@@ -1,4 +1,4 @@
-/** What an account has, as far as a document of `apply` lists it, in the form that a plan compares. */
+/** The content of an account, as far as a document of `apply` lists it, in the form that a plan compares. */
 
 import type { Channel } from '../domain/alert/channel.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
@@ -46,7 +46,7 @@ export interface PresentSources {
   readonly kinds: ChannelKinds;
 }
 
-/** What an account has by the keys of plans; a type is empty where no list concerns it. */
+/** The content of an account by the keys of plans; a type is empty where no list concerns it. */
 export interface PresentContent {
   readonly service: ReadonlyMap<string, Service>;
   readonly page: ReadonlyMap<string, OwnedPage>;

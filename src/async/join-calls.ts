@@ -1,6 +1,6 @@
 /** Joins calls that are made while others wait for their answers into one. */
 
-/** How calls are joined. */
+/** The limits of joining calls. */
 export interface JoinLimits {
   /** Maximum number of joint calls that wait for their answers. */
   readonly maxAtOnce: number;

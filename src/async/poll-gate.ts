@@ -5,7 +5,7 @@ const MAX_REST_MS = 60_000;
 
 /** The gate of a poll. */
 export interface PollGate {
-  /** Whether there may be something to find: call it at each tick. */
+  /** Returns true if there may be something to find: call it at each tick. */
   isOpen(): boolean;
   /** A poll begins, which sees everything that was written before. */
   begin(): void;

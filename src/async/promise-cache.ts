@@ -4,7 +4,7 @@ import { BoundedMap } from './bounded-map.ts';
 export interface PromiseCacheOptions<Value> {
   /** Maximum number of entries; when there are more, the oldest is dropped. */
   readonly maxEntries: number;
-  /** How long a value is reused, milliseconds. */
+  /** The time for which a value is reused, milliseconds. */
   readonly maxAgeMs: number;
   readonly now: () => number;
   /**

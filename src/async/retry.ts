@@ -27,7 +27,7 @@ export interface RetryOptions {
   readonly maxRetries: number;
   /** Between two attempts, milliseconds. */
   readonly pauseMs: number;
-  /** Whether an error is transient; the promise rejects with any other error. */
+  /** Returns true if an error is transient; the promise rejects with any other error. */
   readonly isTransient: (error: unknown) => boolean;
   /** Called with the first transient error. */
   readonly onFirstRetry: (error: unknown) => void;

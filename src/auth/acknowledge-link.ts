@@ -4,7 +4,7 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** What a link stands for. */
+/** The thread that a link stands for. */
 export interface AcknowledgedThread {
   readonly accountId: number;
   readonly thread: string;
@@ -27,7 +27,7 @@ export function createAcknowledgeLinks(secretKey: Uint8Array, siteUrl: string) {
       const token = `${of.accountId}.${of.thread}.${codeOf(of).toString('base64url')}`;
       return `${siteUrl}/alerts/acknowledge/${token}`;
     },
-    /** What the last part of the path stands for; null: this installation did not make it. */
+    /** The thread that the last part of the path stands for; null: this installation did not make it. */
     read(token: string): AcknowledgedThread | null {
       const [, account, thread, code] = TOKEN.exec(token) ?? [];
       if (account === undefined || thread === undefined || code === undefined) return null;

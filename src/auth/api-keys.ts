@@ -16,7 +16,7 @@ export interface KeyRequest {
   readonly expiresAt: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** What it may be used for. Absent: the default of the registry. */
+  /** Its scopes. Absent: the default of the registry. */
   readonly scopes?: readonly KeyScope[];
   /** Maximum number of valid keys of the account; absent for the operator, who has no limit. */
   readonly maxPerAccount?: number;

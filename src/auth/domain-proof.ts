@@ -16,10 +16,10 @@ import type { OutboundResponse, Requests } from '../outbound/outbound.ts';
 import type { Facts } from '../store/ports/registry.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 
-/** How often a proof is checked, milliseconds. One that is missing is checked every hour. */
+/** The interval at which a proof is checked, milliseconds. One that is missing is checked every hour. */
 const CHECK_AFTER_MS = DAY_MS;
 
-/** How long a proof may be missing, milliseconds: longer than outages of name servers last. */
+/** The time for which a proof may be missing, milliseconds: longer than outages of name servers last. */
 const LAPSES_AFTER_MS = 3 * DAY_MS;
 
 /** Options of the checks. */
@@ -28,7 +28,7 @@ interface RecheckOptions {
   readonly proofs: ProofCheck;
   readonly clock: Pick<Clock, 'now' | 'every'>;
   readonly log: Log;
-  /** Whether this process makes the checks now: it is the monitor, and its own connection works. */
+  /** Returns true if this process makes the checks now: it is the monitor, and its own connection works. */
   readonly isAble: () => boolean;
 }
 
@@ -104,7 +104,7 @@ export async function openDomainProofs(options: DomainProofOptions) {
   };
 }
 
-/** What was found instead of the token. */
+/** The finding instead of the token. */
 function findingOf({ fault, status }: OutboundResponse): ProofFile {
   if (fault !== null) return { code: 'failed', failure: fault.failure };
   return status === 200 ? { code: 'other_word' } : { code: 'status', statusCode: status };

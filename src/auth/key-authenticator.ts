@@ -19,8 +19,8 @@ interface KeyAuthenticatorOptions {
   /** Maximum number of cached keys; default 10,000. */
   readonly maxCachedKeys?: number;
   /**
-   * Whether the key with this ID is known to be revoked, asked while the registry cannot be read. Never rejects. Default:
-   * never known.
+   * Returns true if the key with this ID is known to be revoked, asked while the registry cannot be read. Never rejects.
+   * Default: never known.
    */
   readonly isRevoked?: (keyId: number) => Promise<boolean>;
 }

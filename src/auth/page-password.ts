@@ -11,7 +11,7 @@ import type { PagePasswords } from '../store/ports/status-pages.ts';
 import { verifyPassword } from './password-hash.ts';
 import { digestOf, type SignInSecret } from './sign-in-secret.ts';
 
-/** How long a pass is valid, milliseconds. */
+/** The time for which a pass is valid, milliseconds. */
 export const PASS_MS = 30 * DAY_MS;
 
 /** Attempts of a client at a page without a delay. Clients are counted one by one: together they would lock each other out. */
@@ -19,7 +19,7 @@ const FREE_OF_CLIENT = 5;
 
 /** Maximum number of passwords that are tried at a time, so that guesses of many clients cannot use up the processors. */
 const MAX_ATTEMPTS_AT_A_TIME = 16;
-/** When a client may try again that came while as many were tried. */
+/** The time after which a client may try again that came while as many were tried. */
 const BUSY_WAIT_MS = SECOND_MS;
 
 /** Maximum number of right passwords that are remembered for clients that send them with each request. */
@@ -94,7 +94,7 @@ export function createPagePasswords({
         values: [passwordMark],
         expiresAt: now() + PASS_MS,
       }),
-    /** Whether a text is a pass for the page with its present password. */
+    /** Returns true if a text is a pass for the page with its present password. */
     isPass({ id, passwordMark }: LockedPage, text: string): boolean {
       if (text === '' || passwordMark === undefined) return false;
       const state = secret.verify(text, 'status-page', String(id), now());

@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import type { NewPasskey, Passkey, SignInGuardStore, SignInStore } from '../store/ports/sign-in.ts';
 import { digestOf, type SignInSecret } from './sign-in-secret.ts';
 
-/** What a browser needs to use or make a passkey. */
+/** The options with which a browser uses or makes a passkey. */
 export interface PasskeyRequest<Options> {
   readonly options: Options;
   /** The state, which the browser sends back with its answer. */
@@ -49,8 +49,8 @@ const ALGORITHMS = [-8, -7, -257];
 const MAX_RESPONSE_LENGTH = 12_000;
 
 /**
- * Whether browsers allow passkeys on a site: its address has a host name and is https, or is `localhost` (WebAuthn, 5.1.3;
- * Secure Contexts).
+ * Returns true if browsers allow passkeys on a site: its address has a host name and is https, or is `localhost` (WebAuthn,
+ * 5.1.3; Secure Contexts).
  */
 export function allowsPasskeys(siteUrl: string): boolean {
   const { protocol, hostname } = new URL(siteUrl);
@@ -94,7 +94,7 @@ export function createPasskeys({ siteUrl, secret, registry, now, log }: Passkeys
   };
 
   return {
-    /** Whether browsers allow passkeys on this site. */
+    /** True if browsers allow passkeys on this site. */
     isAllowed: allowsPasskeys(siteUrl),
 
     /** Begins a sign-in with any passkey of this site. */
@@ -206,7 +206,7 @@ function isRegistrationResponse(value: unknown): value is RegistrationResponseJS
   return hasResponse(value, ['clientDataJSON', 'attestationObject'], []);
 }
 
-/** Whether a value is a credential whose response has these texts, and those of `optional` if at all as texts. */
+/** Returns true if a value is a credential whose response has these texts, and those of `optional` if at all as texts. */
 function hasResponse(value: unknown, required: readonly string[], optional: readonly string[]): boolean {
   if (!isRecord(value) || !isRecord(value.response)) return false;
   const { response } = value;

@@ -51,8 +51,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password has that hash. Null, for a person who does not exist, takes the same work and is false, so that the
- * time of the response does not reveal who exists.
+ * Resolves with true if the password has that hash. Null, for a person who does not exist, takes the same work and is false,
+ * so that the time of the response does not reveal who exists.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [, memory, passes, lanes, salt = '', wanted = ''] = PHC.exec(stored ?? NO_PASSWORD) ?? [];

@@ -59,7 +59,7 @@ interface PasswordSignInOptions {
 
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
-/** How long a browser is known after a sign-in, milliseconds. */
+/** The time for which a browser is known after a sign-in, milliseconds. */
 export const KNOWN_BROWSER_MS = 365 * DAY_MS;
 
 /** Attempts without a delay: for a name, in a known browser, and from a client, where many people may be. */
@@ -125,7 +125,7 @@ type ValidCode =
   | { readonly kind: 'totp'; readonly step: number }
   | { readonly kind: 'recovery'; readonly sha256: Uint8Array };
 
-/** What an attempt for an unknown name is compared with. */
+/** The credential with which an attempt for an unknown name is compared. */
 const NO_CREDENTIAL: Pick<PasswordCredential, 'totpSecret' | 'totpStep' | 'recoveryCodes'> = {
   totpSecret: new Uint8Array(TOTP_SECRET_BYTES),
   totpStep: 0,

@@ -9,13 +9,13 @@ import type { KeyStore } from '../store/ports/keys.ts';
 /** Options of {@link watchRevokedKeys}. */
 interface RevokedKeysOptions {
   readonly registry: Pick<KeyStore, 'keysRevokedSince'>;
-  /** Whether a process is cut off from the registry. */
+  /** Returns true if a process is cut off from the registry. */
   readonly isNeeded: () => boolean;
   readonly clock: Clock;
 }
 
 export interface RevokedKeys {
-  /** When each key was revoked, epoch milliseconds, by its ID; empty while they are not needed. */
+  /** The time of each key's revocation, epoch milliseconds, by its ID; empty while they are not needed. */
   all(): ReadonlyMap<number, number>;
   stop(): void;
 }

@@ -22,7 +22,7 @@ interface SessionsOptions {
     'createSession' | 'findSession' | 'switchAccount' | 'endSession' | 'endSessionsOf'
   >;
   readonly clock: Pick<Clock, 'now'>;
-  /** Whether a person without an account gets one with the first session. Default: true. */
+  /** True if a person without an account gets one with the first session. Default: true. */
   readonly mayAddAccounts?: boolean;
 }
 
@@ -69,7 +69,7 @@ export function createSessions({ registry, clock, mayAddAccounts = true }: Sessi
   };
 }
 
-/** Whether a form carries the token of its session. Compares in constant time. */
+/** Returns true if a form carries the token of its session. Compares in constant time. */
 export function isFormToken(session: OpenSession, given: string): boolean {
   const [wanted, offered] = [Buffer.from(session.formToken), Buffer.from(given)];
   return wanted.length === offered.length && timingSafeEqual(wanted, offered);

@@ -7,7 +7,7 @@ import { DAY_MS } from '../domain/durations.ts';
 import type { SetupLink, SetupLinkStore } from '../store/ports/sign-in.ts';
 import { digestOf } from './sign-in-secret.ts';
 
-/** How long a link is valid, milliseconds. */
+/** The time for which a link is valid, milliseconds. */
 const SETUP_LINK_MS = DAY_MS;
 
 const SECRET_BYTES = 32;

@@ -8,7 +8,7 @@ import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 /** Length of the secret of one-time codes (RFC 4226, 4: 160 bits). */
 export const TOTP_SECRET_BYTES = 20;
 
-/** What a signed state is for; one for another purpose is refused. */
+/** The purpose of a signed state; one for another purpose is refused. */
 export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser' | 'status-page';
 
 /** A state that a browser keeps. */

@@ -9,7 +9,7 @@ const PARAMETERS = { algorithm: 'SHA1', digits: 6, period: PERIOD_SECONDS } as c
 const WINDOW = 1;
 const CODE_FORM = /^\d{6}$/;
 
-/** What an authenticator app is given. */
+/** The secret of an authenticator app, and its address. */
 export interface TotpEnrolment {
   /** The secret in Base32, in groups of four for people who type it. */
   readonly shownSecret: string;

@@ -21,7 +21,7 @@ export function createEntrySplitter(indent: string) {
   const isMargin = indent === '';
   const isDash = (part: Buffer, at: number) => endsDash(part[at + mark.length]);
   return {
-    /** Where the last entry of a part of the list begins; 0: it has no further entry than the one that it begins with. */
+    /** The offset of the last entry of a part of the list; 0: it has no further entry than the one that it begins with. */
     lastEntry(part: Buffer): number {
       let at = part.lastIndexOf(mark);
       while (at > 0 && !isDash(part, at)) at = part.lastIndexOf(mark, at - 1);
@@ -46,7 +46,7 @@ export function createEntrySplitter(indent: string) {
   };
 }
 
-/** Whether the byte after a dash makes it the mark of an entry. */
+/** Returns true if the byte after a dash makes it the mark of an entry. */
 function endsDash(byte: number | undefined): boolean {
   return byte === SPACE || byte === NEWLINE || byte === RETURN;
 }
@@ -85,19 +85,19 @@ function hashEntry(part: DataView, from: number, until: number, isMargin: boolea
   return finish(a ^ word, b ^ (until - from));
 }
 
-/** Whether one of the four bytes is less than 14: an end of a line, or another control character. */
+/** Returns true if one of the four bytes is less than 14: an end of a line, or another control character. */
 function hasControl(word: number): boolean {
   return ((word - 0x0e0e0e0e) & ~word & 0x80808080) !== 0;
 }
 
-/** Whether a line of an entry may begin with the byte at `at`. */
+/** Returns true if a line of an entry may begin with the byte at `at`. */
 function mayBegin(part: DataView, at: number, until: number, isMargin: boolean): boolean {
   const byte = part.getUint8(at);
   if (byte === SPACE || byte === NEWLINE || byte === RETURN || byte === HASH_SIGN) return true;
   return isMargin && byte === DASH && at + 1 < until && endsDash(part.getUint8(at + 1));
 }
 
-/** Whether a part may hold an anchor of YAML: an ampersand at the start of a word. */
+/** Returns true if a part may hold an anchor of YAML: an ampersand at the start of a word. */
 export function mayHoldAnchor(part: Buffer): boolean {
   for (let at = part.indexOf(AMPERSAND); at !== -1; at = part.indexOf(AMPERSAND, at + 1)) {
     const [before = SPACE, after = LETTER] = [part[at - 1], part[at + 1]];

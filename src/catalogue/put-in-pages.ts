@@ -17,7 +17,7 @@ export interface PageWriting {
   readonly log: Log;
   /** For the log. */
   readonly file: string;
-  /** Whether another list is stored by now; this one is then given up. */
+  /** Returns true if another list is stored by now; this one is then given up. */
   readonly isOutdated: () => boolean;
 }
 

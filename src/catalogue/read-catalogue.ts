@@ -25,7 +25,7 @@ export class CatalogueError extends Error {
   }
 }
 
-/** What precedes a part of a catalogue. */
+/** The state of the reading before a part of a catalogue. */
 interface Before {
   /** The number of lines; negative where `text` begins with lines that are not in the file. */
   readonly lines: number;

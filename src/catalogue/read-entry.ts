@@ -1,4 +1,4 @@
-/** What an entry of the catalogue may hold, and the service that it describes. */
+/** The schema of an entry of the catalogue, and the service that it describes. */
 
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
@@ -91,7 +91,7 @@ export interface EntryProblem {
   readonly message: string;
 }
 
-/** What an entry is: the service that it describes, or why it is refused. */
+/** The service that an entry describes, or the reason for which it is refused. */
 export type EntryReading =
   | { readonly service: NewService }
   /** The errors of the schema. */

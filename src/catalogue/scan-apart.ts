@@ -7,10 +7,10 @@ import { startThread } from '../thread/rpc.ts';
 import type { CatalogueScan, Wanted } from './scan-catalogue.ts';
 
 const ENTRY = new URL('../../workers/catalogue.ts', import.meta.url);
-/** How often it is asked whether the rest is still needed, milliseconds. */
+/** The interval at which the reader asks whether the rest is still needed, milliseconds. */
 const LOOK_MS = 50;
 
-/** What the thread does. */
+/** The methods of the thread. */
 export type ScanMethods = {
   scan(file: string, wanted: Wanted): Promise<CatalogueScan>;
 };

@@ -15,7 +15,7 @@ import { type EntryList, type EntryPart, splitCatalogue } from './split-catalogu
 /** After so many entries that were found at another place than the next one, places are no longer looked for. */
 const MAX_JUMPS = 200;
 
-/** What identifies the content of a file. */
+/** The identity of the content of a file. */
 export interface CatalogueMark {
   /** SHA-256 of the whole file, hexadecimal. */
   readonly digest: string;
@@ -165,7 +165,7 @@ function hasEqual(sorted: Float64Array): boolean {
 
 /** `hashes`: of the entries of the earlier reading, in their order, all different. */
 function createKnownEntries(hashes: Float64Array) {
-  /** Where the next entry is if nothing was added, removed or moved before it. */
+  /** The offset of the next entry if nothing was added, removed or moved before it. */
   let next = 0;
   let jumps = 0;
   /** 1: the entry at that place was found. */
@@ -179,7 +179,7 @@ function createKnownEntries(hashes: Float64Array) {
     next = place + 1;
   };
   return {
-    /** Whether the earlier reading had an entry with this hash. Entries are given in the order of the present reading. */
+    /** Returns true if the earlier reading had an entry with this hash. Entries are given in the order of the present reading. */
     has(hash: number): boolean {
       if (hashes[next] === hash) {
         note(next);
@@ -195,7 +195,7 @@ function createKnownEntries(hashes: Float64Array) {
       else isEachPlaced = false;
       return true;
     },
-    /** Whether an entry of the earlier reading was found twice; null: not known. */
+    /** Returns true if an entry of the earlier reading was found twice; null: not known. */
     hasDouble: (): boolean | null => (hasDouble ? true : isEachPlaced ? false : null),
   };
 }

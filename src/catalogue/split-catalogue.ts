@@ -41,7 +41,7 @@ export async function* splitCatalogue(
 ): AsyncGenerator<EntryPart | null> {
   let list: EntryList | null = null;
   let isSplit = true;
-  /** What was read of an entry that has not ended, or of what stands before the list. */
+  /** The beginning of an entry that has not ended, or of the text before the list. */
   let rest: Buffer = Buffer.alloc(0);
   for await (const read of readParts(file, partBytes)) {
     if (isOutdated()) return;

@@ -12,7 +12,7 @@ import { CatalogueError, findProblems, readCatalogue } from './read-catalogue.ts
 import type { scanApart as ScanApart } from './scan-apart.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
 
-/** What the file held when it was read. */
+/** The content of the file when it was read. */
 export interface SeenCatalogue extends CatalogueMark {
   /** Its size and times, which show cheaply that it is as it was. */
   readonly stamp: string;
@@ -22,7 +22,7 @@ interface CatalogueWatchOptions {
   readonly file: string;
   /** Applies a valid list; called for one list at a time. */
   readonly onChange: (list: CatalogueList) => Promise<void>;
-  /** Whether an entry with that slug is in the list that was applied last. */
+  /** Returns true if an entry with that slug is in the list that was applied last. */
   readonly isListed: (slug: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +30,7 @@ interface CatalogueWatchOptions {
 
 /** Editors write a file in several steps; what was read is taken after this long without a change, milliseconds. */
 const QUIET_MS = 200;
-/** Where the system reports no changes (network folders, some containers), the file is looked at this often. */
+/** The interval at which the file is polled, since some systems report no changes (network folders, containers). */
 const POLL_MS = 5_000;
 /** Files of this size or more are read in a thread of their own: 4 MiB are about 20,000 entries, for which the main thread would need 20 ms. */
 const LARGE_BYTES = 4_194_304;
@@ -69,7 +69,7 @@ function unreadable(file: string, error: unknown): Error {
   return new Error(`catalogue.file: ${file} cannot be read: ${messageOf(error)}`, { cause: error });
 }
 
-/** What shows cheaply that the file is as it was, and its size in bytes. */
+/** A stamp that shows cheaply that the file is as it was, and its size in bytes. */
 async function lookAt(file: string): Promise<{ readonly stamp: string; readonly size: number }> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
   return { stamp: [dev, ino, size, mtimeNs, ctimeNs].join(' '), size: Number(size) };
@@ -190,7 +190,7 @@ export function watchCatalogue(
     const list = await readList(file);
     if (!closed) await onChange(list);
   };
-  /** Whether entries were removed: those that are gone are not only those that new ones with the same slugs replace. */
+  /** Returns true if entries were removed: those that are gone are not only those that new ones with the same slugs replace. */
   const hasLost = (hashes: Float64Array | null, slugs: readonly string[]): boolean => {
     const gone = (taken.hashes?.length ?? 0) - ((hashes?.length ?? 0) - slugs.length);
     return gone !== slugs.filter(isListed).length;
@@ -252,7 +252,7 @@ function watchFolder(file: string, onChange: () => void): () => void {
   }
 }
 
-/** Whether the list with that digest was stored by this version of the program, and no service has changed since. */
+/** Returns true if the list with that digest was stored by this version of the program, and no service has changed since. */
 export async function isStored(
   registry: Pick<ServiceStore, 'hasCatalogue'>,
   mark: Pick<CatalogueMark, 'digest'>,

@@ -36,7 +36,7 @@ export interface AddChannelOptions extends CommonOptions, AccountChoice {
   readonly settingFile?: readonly string[];
 }
 
-/** How long `channels test` waits for the outcome, and the time between two looks, milliseconds. */
+/** The time for which `channels test` waits for the outcome, and the time between two looks, milliseconds. */
 const TEST_TIMEOUT_MS = 60_000;
 const POLL_MS = 250;
 

@@ -19,7 +19,7 @@ const SMALL_ALLOCATOR = {
   MALLOC_TOP_PAD_: '0',
 };
 
-/** Whether a fleet does as well with small heaps; `services` null: it is not known how many there are. */
+/** Returns true if a fleet does as well with small heaps; `services` null: it is not known how many there are. */
 export function isSmallFleet(services: number | null, intervalMs: number): boolean {
   if (services === null || services > SMALL_FLEET.services) return false;
   return (services * 1_000) / intervalMs <= SMALL_FLEET.checksPerSecond;

@@ -1,6 +1,7 @@
 /**
- * Where Node.js keeps the compiled sources of the program. A process that finds all of its own there does not load the
- * compiler of TypeScript. Plain JavaScript for that reason: `bin/upbeat.mjs` opens the cache before anything else is loaded.
+ * The folder in which Node.js keeps the compiled sources of the program. A process that finds all of its own there does not
+ * load the compiler of TypeScript. Plain JavaScript for that reason: `bin/upbeat.mjs` opens the cache before anything else is
+ * loaded.
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';

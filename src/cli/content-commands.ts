@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { act, addForAccount, addJson, fileOption, OWNER, readId } from './command-options.ts';
 import type { DiscoverOptions, DiscoverySource } from './discover/discover-command.ts';
 
-/** What an account owns, as files. */
+/** Adds the commands for the content of an account as files. */
 export function addContent(program: Command): void {
   addDiscovery(program);
   addForAccount(
@@ -26,7 +26,7 @@ export function addContent(program: Command): void {
   ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
 }
 
-/** What runs on this machine or in a cluster, as a file of `apply`. */
+/** Adds the command that writes what runs on this machine or in a cluster as a file of `apply`. */
 function addDiscovery(program: Command): void {
   const discovery = program
     .command('discover')

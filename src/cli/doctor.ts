@@ -157,7 +157,7 @@ function examineKinds(checks: readonly { readonly check: CheckDefinition }[]): F
   });
 }
 
-/** Whether this node can decrypt the credentials of checks; empty if no check has any. */
+/** Returns true if this node can decrypt the credentials of checks; empty if no check has any. */
 function examineCredentials(
   { secrets, storage }: Config,
   checks: readonly { readonly domain: string; readonly check: CheckDefinition }[],
@@ -193,7 +193,7 @@ function describeLocked(locked: readonly NamedAccount[]): Finding {
   );
 }
 
-/** How people can sign in, and who cannot; empty if the registry cannot be opened, or this node serves no pages. */
+/** Examines the ways to sign in, and who has none; empty if the registry cannot be opened, or this node serves no pages. */
 async function examineSignIn(file: string, { auth, http, node }: Config): Promise<Finding[]> {
   if (!node.roles.includes('serve')) return [];
   try {

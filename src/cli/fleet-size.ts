@@ -1,4 +1,4 @@
-/** How many services a program will have, estimated before it starts, because its memory is planned by then. */
+/** The number of services that a program will have, estimated before it starts, because its memory is planned by then. */
 import { createReadStream, existsSync } from 'node:fs';
 import type { Config } from '../config/resolve-config.ts';
 import { registryFile } from '../store/database/registry-file.ts';

@@ -30,13 +30,13 @@ const BATCH = 200;
 /** Shorter tokens of push addresses could be guessed. */
 const MIN_TOKEN_LENGTH = 8;
 
-/** What became of a file. */
+/** The outcome of an import. */
 interface ImportOutcome {
   /** Slugs of the added services. */
   readonly added: readonly string[];
   /** Slugs of the services that already existed with the same properties. */
   readonly unchanged: readonly string[];
-  /** What was created beside, or in a dry run everything that would be. */
+  /** The changes that were made, or in a dry run all that would be. */
   readonly plan: Plan;
   readonly skipped: readonly SkippedEntry[];
   readonly notCarried: readonly NotCarried[];
@@ -86,7 +86,7 @@ export async function importServices(
   if (leftOut.length > 0) process.exitCode = 1;
 }
 
-/** What was recognised: the number of members of each list. */
+/** The number of recognised members of each list. */
 function describeReading({ services, items, skipped }: ImportReading): string {
   const counts = Map.groupBy(items, ({ list }) => list);
   return [
@@ -116,7 +116,7 @@ class Import {
     this.#context = applyContextOf(registry, settings);
   }
 
-  /** What {@link run} would do. */
+  /** The outcome that {@link run} would have. */
   async plan(accountId: number): Promise<ImportOutcome> {
     const fresh = await this.#sort(accountId);
     const unchanged = [...this.#slugs.values()];

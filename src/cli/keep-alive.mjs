@@ -19,9 +19,9 @@ export const EXIT_LARGE_FLEET = 75;
  */
 
 /**
- * What to keep alive. `entries`: the first that exists is run. `plans`: for a small fleet and, unless there is little
- * memory, for a large one. `prepare`: an entry with its arguments that runs once before the first start; null: none. How
- * it ends does not matter.
+ * The program to keep alive. `entries`: the first that exists is run. `plans`: for a small fleet and, unless there is little
+ * memory, for a large one. `prepare`: an entry with its arguments that runs once before the first start; null: none. How it
+ * ends does not matter.
  * @typedef {{
  *   readonly entries: readonly string[],
  *   readonly args: readonly string[],
@@ -31,12 +31,12 @@ export const EXIT_LARGE_FLEET = 75;
  */
 
 /**
- * How a child ended: one of the two is set.
+ * The end of a child: one of the two is set.
  * @typedef {{ readonly code: number | null, readonly signal: NodeJS.Signals | null }} ChildEnd
  */
 
 /**
- * What to do after a child has ended.
+ * The step after the end of a child.
  * @typedef {{ readonly kind: 'exit', readonly code: number }
  *   | { readonly kind: 'restart', readonly afterMs: number, readonly failures: number }} NextStep
  */

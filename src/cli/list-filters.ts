@@ -35,7 +35,7 @@ export function filterRows<Row extends OutputRow>(
   );
 }
 
-/** Whether one of the texts contains `q`, in any case. */
+/** Returns true if one of the texts contains `q`, in any case. */
 export function hasText(texts: readonly string[], q: string): boolean {
   const wanted = q.trim().toLowerCase();
   return texts.some((text) => text.toLowerCase().includes(wanted));

@@ -195,7 +195,7 @@ function formatSecond(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** How far the clock is off, as `+90.0 s`; `ok`: it agrees with Redis' clock. */
+/** The offset of a node's clock, as `+90.0 s`; `ok`: it agrees with Redis' clock. */
 function clockOf({ clockOffsetMs }: ShownNode): string | null {
   if (clockOffsetMs === null) return null;
   if (describeClockOffset(clockOffsetMs) === null) return 'ok';

@@ -22,7 +22,7 @@ import type { OutputRow } from './table.ts';
 /** Options of all these commands. */
 type AccountOptions = CommonOptions & AccountChoice;
 
-/** What is written about. */
+/** The subject of a post. */
 interface SubjectOptions {
   /** Slugs or domains. */
   readonly service?: readonly string[];
@@ -164,7 +164,7 @@ export async function resolveIncident(id: string, options: UpdateIncidentOptions
   await updateIncident(id, { ...options, status: 'resolved' });
 }
 
-/** What an action on the posts of an account gets. */
+/** The context of an action on the posts of an account. */
 interface PostContext {
   readonly registry: Registry;
   readonly siteUrl: string;

@@ -55,7 +55,7 @@ export async function probeDomain(
   }
 }
 
-/** Whether an attempt got no response because this machine is offline, so that no control target responds either. */
+/** Returns true if an attempt got no response because this machine is offline, so that no control target responds either. */
 async function isOffline(
   { failure, answered }: Attempt,
   { checks: { controlTargets, nameservers } }: Config,

@@ -31,7 +31,7 @@ export interface RotateOptions extends CommonOptions {
   readonly keyFile?: string;
 }
 
-/** What the command did. */
+/** The outcome of the command. */
 interface Rotation extends RotatedSecrets {
   /** Services whose credentials could not be decrypted before, and stay as they are. */
   readonly unreadable: readonly string[];

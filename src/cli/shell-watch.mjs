@@ -1,10 +1,10 @@
 /** The shell between npx and us: it takes the signals that are meant for the program, and passes none on. */
 
-/** How soon the shell's end is seen, milliseconds. */
+/** The delay with which the shell's end is seen, milliseconds. */
 const POLL_MS = 250;
 
 /**
- * Whether npx has started this very command, which it does by a shell. `env`: the process's environment.
+ * Returns true if npx has started this very command, which it does by a shell. `env`: the process's environment.
  * @param {Readonly<Record<string, string | undefined>>} env
  */
 export function isRunByNpx(env) {

@@ -96,7 +96,7 @@ async function verifyPage({ slug, statusPage }: PageOwner, parts: FinderParts): 
   return [{ slug, address: url, status: 'page', code: null, problem: found.problem, advice: found.advice }];
 }
 
-/** What to do; null: nothing. */
+/** Advice; null: none. */
 function adviceFor(verdict: 'up' | 'slow' | 'down', statusCode: number, blocked: boolean): string | null {
   if (blocked) return 'a bot wall answers; nothing to do';
   if (verdict === 'slow') return 'look again later';

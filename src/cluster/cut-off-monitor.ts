@@ -7,7 +7,7 @@ import type { LeaseHolder } from '../store/ports/lease.ts';
 
 /** Options of {@link createCutOffWatch}. */
 export interface CutOffWatchOptions {
-  /** Whether the node of a process is registered in Redis; null: not known, because Redis is unavailable. */
+  /** Returns true if the node of a process is registered in Redis; null: not known, because Redis is unavailable. */
   readonly hasProcess: (process: LeaseHolder) => boolean | null;
   readonly clock: Clock;
 }
@@ -24,7 +24,7 @@ const MAX_GAP_MS = 2_000;
 export function createCutOffWatch({ hasProcess, clock }: CutOffWatchOptions) {
   let absent: { readonly holder: string; readonly sinceMs: number } | null = null;
   let lookedMs = clock.monotonic();
-  /** Whether this process has reached Redis for {@link MAX_ABSENCE_MS} without seeing the holder there. */
+  /** Returns true if this process has reached Redis for {@link MAX_ABSENCE_MS} without seeing the holder there. */
   return (holder: LeaseHolder): boolean => {
     const nowMs = clock.monotonic();
     const identity = JSON.stringify([holder.host, holder.pid, holder.process]);

@@ -17,7 +17,7 @@ export interface LiveNodes {
   take(list: readonly ListedNode[], redisAt: number): void;
   /** The nodes, in no particular order. Those that are starting or stopping are left out. */
   all(): readonly NodeState[];
-  /** Whether the node of a process is live, or is starting or stopping. */
+  /** Returns true if the node of a process is live, or is starting or stopping. */
   has(process: LeaseHolder): boolean;
 }
 

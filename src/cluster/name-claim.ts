@@ -10,10 +10,10 @@ export class NodeNameTaken extends Error {
   readonly code = 'node_name_taken';
 }
 
-/** What distinguishes a process on the machines of a cluster. */
+/** The identity of a process on the machines of a cluster. */
 type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
 
-/** Whether a process runs; null: unknown, because the process is on another machine. */
+/** Returns true if a process runs; null: unknown, because the process is on another machine. */
 export type IsRunning = (node: NodeProcess) => boolean | null;
 
 export interface NameClaim {

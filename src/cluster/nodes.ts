@@ -40,7 +40,7 @@ export interface NodeOptions extends RedisContext {
 }
 
 const TIMEOUT_MS = 1_000;
-/** How long a start waits for Redis, milliseconds. */
+/** The time for which a start waits for Redis, milliseconds. */
 const START_TIMEOUT_MS = 2_000;
 /** Interval at which a start checks whether the holder of its name is alive, milliseconds. */
 const LOOK_MS = 200;
@@ -68,7 +68,7 @@ export class ClusterNodes implements RedisPart {
   readonly #others: LiveNodes;
   readonly #listeners: ReturnType<typeof createListeners>;
   #standing: 'joining' | 'joined' | 'left' = 'joining';
-  /** Whether the other nodes count this one: it has started, and is not stopping. */
+  /** True if the other nodes count this one: it has started, and is not stopping. */
   #counts = false;
   #registered = false;
   #isComplete = false;
@@ -88,16 +88,14 @@ export class ClusterNodes implements RedisPart {
   /** All live nodes by name, this one included. */
   readonly nodes = (): NodeState[] =>
     [this.#ownState(), ...this.#others.all()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  /**
-   * Whether the node of a process is registered, started or not; null: not known, because Redis is unavailable.
-   */
+  /** Returns true if the node of a process is registered, started or not; null: not known, because Redis is unavailable. */
   readonly hasProcess = (process: LeaseHolder): boolean | null =>
     this.#connection.ready ? this.#others.has(process) : null;
   /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
   readonly clockOffsetMs = (): number => this.#offset.ms;
   /**
-   * Whether all live nodes are known: false after a start on a Redis that was emptied or unavailable just before, until
-   * they have had time to register again. It stays true afterwards, since nodes are remembered during later outages.
+   * Returns true if all live nodes are known: false after a start on a Redis that was emptied or unavailable just before,
+   * until they have had time to register again. It stays true afterwards, since nodes are remembered during later outages.
    */
   readonly isComplete = (): boolean => this.#isComplete;
 

@@ -1,4 +1,4 @@
-/** What is wrong with the settings of checks, which each alone may have these values. Pure. */
+/** Problems of settings of checks that are each valid alone. Pure. */
 import ipaddr from 'ipaddr.js';
 import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/private-ranges.ts';
 import { metadataPurposeOf, readAddress } from '../domain/address/special-address.ts';
@@ -72,7 +72,7 @@ function isWithin(block: string, range: string): boolean {
   return first.kind() === base.kind() && bits >= baseBits && first.match(base, baseBits);
 }
 
-/** Whether a canonical block has no address of the public Internet. */
+/** Returns true if a canonical block has no address of the public Internet. */
 function isPrivateBlock(block: string): boolean {
   const [first] = ipaddr.parseCIDR(block);
   const last =

@@ -11,7 +11,7 @@ export function closest(name: string, candidates: readonly string[]): string | n
   return best?.candidate ?? null;
 }
 
-/** Whether a name could be the candidate, misspelt. */
+/** Returns true if a name could be the candidate, misspelt. */
 export function isClose(name: string, candidate: string): boolean {
   return editDistance(name, candidate) <= MAX_SHARE * candidate.length;
 }

@@ -4,7 +4,7 @@
 export interface ConfigProblem {
   /** The setting, such as `checks.interval`, an unknown name, or the file. */
   readonly path: string;
-  /** What is wrong, and what to write instead. */
+  /** The problem, and a valid value. */
   readonly message: string;
   /** `upbeat.yaml:12`, or the name of a variable; null: unknown, or in `path`. */
   readonly place: string | null;

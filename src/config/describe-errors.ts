@@ -55,7 +55,7 @@ function sentence(error: ErrorObject): string {
   return `${shown} is not ${expected(schema)}`;
 }
 
-/** Whether the setting or one below it is secret: a value in the place of a group may belong into the group. */
+/** Returns true if the setting or one below it is secret: a value in the place of a group may belong into the group. */
 function holdsSecret(schema: TSchema): boolean {
   if (schema.secret === true) return true;
   return [...(schema.anyOf ?? []), ...Object.values<TSchema>(schema.properties ?? {})].some(holdsSecret);

@@ -125,7 +125,7 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol);
 }
 
-/** What the site begins with, the slug of a status page in lower case. */
+/** The first page of the site, the slug of a status page in lower case. */
 function readFirstPage(text: string): string | null {
   if (text === 'services' || text === 'sign-in') return text;
   const slug = text.startsWith('page:') ? readPageSlug(text.slice('page:'.length)) : null;

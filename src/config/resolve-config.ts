@@ -43,7 +43,7 @@ export function resolveConfig(text: ConfigText): Config {
 }
 
 const USUAL_PORT = 8080;
-/** What `catalogue.file` says where there are no public services. */
+/** The value of `catalogue.file` where there are no public services. */
 const NO_CATALOGUE = 'none';
 const EMPTY_CATALOGUE = fileURLToPath(new URL('../../config/no-services.yaml', import.meta.url));
 
@@ -71,7 +71,7 @@ function resolvedName(name: string, schema: TSchema): string {
   return isDuration(schema) || schema.items?.format === 'duration' ? `${name}Ms` : name;
 }
 
-/** Whether the values are durations, or null. */
+/** Returns true if the values are durations, or null. */
 function isDuration(schema: TSchema): boolean {
   return hasFormat(schema, 'duration');
 }
@@ -83,7 +83,7 @@ function hasFormat({ format, anyOf = [] }: TSchema, name: string): boolean {
 /** A setting whose value has changed. */
 interface ConfigChange {
   readonly path: string;
-  /** Whether a running program takes the new value; false: it needs a restart. */
+  /** True if a running program takes the new value; false: it needs a restart. */
   readonly reloadable: boolean;
 }
 
@@ -144,14 +144,14 @@ export function findContradictions(config: Config): SchemaProblem[] {
 }
 
 /**
- * Whether a process with these settings is part of a cluster: it shares the registry and the current statuses with
+ * Returns true if a process with these settings is part of a cluster: it shares the registry and the current statuses with
  * processes of other machines.
  */
 export function isClustered({ storage }: Pick<Config, 'storage'>): boolean {
   return storage.postgres.url !== null && storage.redis.url !== null;
 }
 
-/** What is wrong with `node.roles`; null: nothing. */
+/** The problem of `node.roles`; null: none. */
 function findRolesProblem(roles: Config['node']['roles'], storage: Config['storage']): string | null {
   const twice = roles.find((role, index) => roles.indexOf(role) < index);
   if (twice !== undefined) return `has ${twice} twice`;

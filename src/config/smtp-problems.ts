@@ -1,4 +1,4 @@
-/** What is wrong with settings of the mail server that each are valid. */
+/** Problems of settings of the mail server that are each valid alone. */
 import type { SchemaProblem } from './describe-errors.ts';
 
 /** The settings `alerts.smtp`. */
@@ -23,7 +23,7 @@ export function smtpPort({ port, tls }: Pick<SmtpSettings, 'port' | 'tls'>): num
   return port ?? USUAL_PORTS[tls];
 }
 
-/** Whether the host is this machine, to which a password may be sent without TLS. */
+/** Returns true if the host is this machine, to which a password may be sent without TLS. */
 function isThisMachine(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
 }

@@ -1,11 +1,14 @@
-/** Where what owners name may lead, as far as it is known before anything connects to it. */
+/** The destinations that owners may name, as far as they are known before anything connects to them. */
 import type { SettingProblem } from './input-problem.ts';
 
 /** The rules for what owners name. */
 export interface AllowedDestinations {
   /** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
   readonly ports: readonly number[] | null;
-  /** Whether the account is trusted: it may name addresses, single labels and private suffixes too, and needs no proof of a host. */
+  /**
+   * True if the account is trusted: it may name addresses, single labels and private suffixes too, and needs no proof of a
+   * host.
+   */
   readonly anyHost: boolean;
   /**
    * Why nothing connects to a host, which is an address in any notation or a name; null: it may be connected to, as far as its

@@ -25,7 +25,7 @@ export type Category = keyof typeof CATEGORY_TITLES;
 /** The categories in the contract's order. */
 export const CATEGORIES = Object.keys(CATEGORY_TITLES) as readonly Category[];
 
-/** Whether a word is a category of the contract. */
+/** Returns true if a word is a category of the contract. */
 export function isCategory(word: string): word is Category {
   return Object.hasOwn(CATEGORY_TITLES, word);
 }

@@ -55,8 +55,8 @@ export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promi
 type Checked = Pick<CheckTarget, 'domain' | 'origin' | 'check'>;
 
 /**
- * Whether two definitions of a service have the same check, so that what earlier checks have learned applies. Name, category,
- * times and regions make no difference.
+ * Returns true if two definitions of a service have the same check, so that what earlier checks have learned applies. Name,
+ * category, times and regions make no difference.
  */
 export function isSameCheck(a: Checked, b: Checked): boolean {
   return a.domain === b.domain && a.origin === b.origin && isSameDefinition(a.check, b.check);

@@ -1,4 +1,7 @@
-/** When a service is checked, how long an attempt may take and what is slow: its own values, or those of the settings. */
+/**
+ * The interval of a service's checks, the timeout of an attempt, and the bound for slow: its own values, or those of the
+ * settings.
+ */
 import type { CheckDefinition } from './service.ts';
 
 /** Times of a check, milliseconds. */
@@ -15,7 +18,7 @@ export interface CheckTiming {
 
 export type OwnTiming = Partial<CheckTiming>;
 
-/** What a service may choose about its checks beside their kind: times and regions. */
+/** The choices of a service about its checks beside their kind: times and regions. */
 export type CheckChoice = OwnTiming & Pick<CheckDefinition, 'regions'>;
 
 /**
@@ -35,7 +38,7 @@ export function timingOf(own: OwnTiming, usual: CheckTiming): CheckTiming {
   };
 }
 
-/** Whether two checks have chosen the same times. */
+/** Returns true if two checks have chosen the same times. */
 export function isSameTiming(a: OwnTiming, b: OwnTiming): boolean {
   return (
     a === b ||
@@ -46,7 +49,7 @@ export function isSameTiming(a: OwnTiming, b: OwnTiming): boolean {
   );
 }
 
-/** How long a check that fails can last with its re-checks, milliseconds. */
+/** The time that a check that fails can last with its re-checks, milliseconds. */
 export function longestCheckMs({
   timeoutMs,
   confirmAfterMs,
@@ -54,12 +57,12 @@ export function longestCheckMs({
   return timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** How long the verdict of a region counts, milliseconds: two intervals and the longest check (design, Places). */
+/** The time for which the verdict of a region counts, milliseconds: two intervals and the longest check (design, Places). */
 export function freshMsOf(timing: CheckTiming): number {
   return 2 * timing.intervalMs + longestCheckMs(timing);
 }
 
-/** Whether a service is checked from a region. */
+/** Returns true if a service is checked from a region. */
 export function isCheckedFrom({ regions }: Pick<CheckDefinition, 'regions'>, region: string): boolean {
   return regions === undefined || regions.includes(region);
 }

@@ -35,7 +35,7 @@ export function textOf<Params, Code extends keyof Params>(
   return typeof text === 'string' ? text : text(coded);
 }
 
-/** Whether the table has a text for the code. */
+/** Returns true if the table has a text for the code. */
 export function isKnown(texts: object, { code }: { readonly code: PropertyKey }): boolean {
   return Object.hasOwn(texts, code);
 }

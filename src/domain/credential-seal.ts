@@ -4,12 +4,15 @@
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
 
-/** What a credential is sealed for. */
+/** The place that a credential is sealed for. */
 export interface CredentialPlace {
   readonly domain: string;
   /** Kind of the check. */
   readonly kind: string;
-  /** Where the kind sends its credentials: scheme and port at the domain, or the origin of another URL, and whom the check trusts. */
+  /**
+   * The destination of the credentials of the kind: scheme and port at the domain, or the origin of another URL, and whom the
+   * check trusts.
+   */
   readonly destination: string;
   /** Name of the setting. */
   readonly setting: string;
@@ -81,7 +84,7 @@ export function openCredential(
   }
 }
 
-/** Whether a sealed text was made with the key. */
+/** Returns true if a sealed text was made with the key. */
 export function isKeyOf(key: Uint8Array, sealed: string): boolean {
   return SEALED.exec(sealed)?.[1] === nameOfKey(key);
 }

@@ -1,4 +1,4 @@
-/** When webhooks and letters that failed are sent again. */
+/** The delays after which webhooks and letters that failed are sent again. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts';
 
 /** Delays after the failed attempts, over a day in total. */
@@ -21,15 +21,19 @@ const JITTER = 0.1;
 /** Maximum time from an attempt to the next one, milliseconds. What waits for longer has its time from a clock that was ahead. */
 export const MAX_DELIVERY_WAIT_MS = Math.ceil(Math.max(...RETRY_AFTER_MS) * (1 + JITTER));
 
-/** When to try again after the failure of attempt `attempts`, counted from 0; epoch milliseconds. Null: it is given up. `chance`: 0 to 1. */
+/**
+ * The time of the next try after the failure of attempt `attempts`, counted from 0; epoch milliseconds. Null: it is given up.
+ * `chance`: 0 to 1.
+ */
 export function retryAt(attempts: number, now: number, chance: number): number | null {
   const wait = RETRY_AFTER_MS[attempts];
   return wait === undefined ? null : now + Math.round(wait * (1 + JITTER * chance));
 }
 
 /**
- * When to try a letter again; as {@link retryAt}. It is tried each hour at least, since the mail server may be repaired at any time, and for
- * a day from `createdAt`, however often others had it tried in between. `createdAt`: null: not known.
+ * The time of the next try of a letter; as {@link retryAt}. It is tried each hour at least, since the mail server may be
+ * repaired at any time, and for a day from `createdAt`, however often others had it tried in between. `createdAt`: null: not
+ * known.
  */
 export function retryLetterAt(
   { attempts, createdAt }: { readonly attempts: number; readonly createdAt: number | null },

@@ -52,7 +52,7 @@ export function failureOf(kind: FailureClass, phase: Phase, cause: FailureCause)
   return { class: kind, phase, cause };
 }
 
-/** What a service does that fails so, after its name. */
+/** Symptoms of a failing service, after its name. */
 const SYMPTOMS: Readonly<Record<FailureClass, string>> = {
   dns: 'does not resolve in DNS',
   refused: 'refuses connections',
@@ -74,10 +74,10 @@ const ADDRESS_PROBLEMS = {
   scheme: ({ scheme }: { readonly scheme: string }) => `an address with the scheme ${scheme}`,
 };
 
-/** What is wrong with an address that cannot be requested, with parameters. */
+/** The problem of an address that cannot be requested, with parameters. */
 export type AddressProblemParams = ParamsOf<typeof ADDRESS_PROBLEMS>;
 
-/** What is wrong with an address that cannot be requested. */
+/** The problem of an address that cannot be requested. */
 export type AddressProblem = Coded<AddressProblemParams>;
 
 const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
@@ -315,7 +315,7 @@ export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
   return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
 }
 
-/** What a service does that fails so, after its name, as in `is returning errors (HTTP 503)` and `does not answer`. */
+/** The symptom of a failing service, after its name, as in `is returning errors (HTTP 503)` and `does not answer`. */
 export function describeSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
   if (cause.code === 'timeout' && cause.phase === 'first_byte')
@@ -360,7 +360,7 @@ export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: St
   return { class: kind, phase, cause: known ? cause : { code: 'text', text: detail } };
 }
 
-/** Whether this version has a text for the cause of a failure. */
+/** Returns true if this version has a text for the cause of a failure. */
 export function isKnownFailure({ cause }: Pick<Failure, 'cause'>): boolean {
   return isKnown(CAUSES, cause);
 }

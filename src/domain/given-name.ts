@@ -29,7 +29,7 @@ export function readGivenName(text: string): GivenNameReading {
     : { ok: true, name };
 }
 
-/** Whether people see anything of a text. */
+/** Returns true if people see anything of a text. */
 export function isVisible(text: string): boolean {
   return VISIBLE.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * What is wrong with an input: codes with parameters, and their English texts as the ends of sentences. Refusals contain them.
- * Other languages are in `src/web/language/`.
+ * Problems of an input: codes with parameters, and their English texts as the ends of sentences. Refusals contain them. Other
+ * languages are in `src/web/language/`.
  */
 import { type Coded, type ParamsOf, textOf } from './coded-text.ts';
 import { formatDuration, formatTime } from './durations.ts';
@@ -61,7 +61,7 @@ interface OfAssertion {
   readonly choices: readonly string[];
 }
 
-/** What is wrong with a word of an assertion: `"over" is not an operator. Use is, is not, below, above`. */
+/** The problem of a word of an assertion: `"over" is not an operator. Use is, is not, below, above`. */
 function assertionFault({ part, word, choices }: Omit<OfAssertion, 'line'>): string {
   const list = choices.join(', ');
   switch (part) {
@@ -94,10 +94,10 @@ const LIMIT_TEXTS: ReadonlyMap<string, (limit: number) => string> = new Map([
   ['maxItems', (limit: number) => `must have at most ${limit} lines`],
 ]);
 
-/** What is wrong with a setting of a check, with parameters. */
+/** The problem of a setting of a check, with parameters. */
 export type SettingProblemParams = ParamsOf<typeof SETTING_PROBLEMS>;
 
-/** What is wrong with a setting of a check. */
+/** The problem of a setting of a check. */
 export type SettingProblem = Coded<SettingProblemParams>;
 
 type OfLimitMs = { readonly limitMs: number };
@@ -115,13 +115,13 @@ const MEMBER_PROBLEMS = {
     `names ${region}, where no node makes checks: choose from ${regions.join(', ')}`,
 };
 
-/** What is wrong with a time or the regions of a check, with parameters. */
+/** The problem of a time or the regions of a check, with parameters. */
 export type MemberProblemParams = ParamsOf<typeof MEMBER_PROBLEMS>;
 
-/** What is wrong with a time or the regions of a check. */
+/** The problem of a time or the regions of a check. */
 export type MemberProblem = Coded<MemberProblemParams>;
 
-/** What a member of a check looks like, by its name. */
+/** The form of a member of a check, by its name. */
 const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
   ['confirmAfter', 'must be delays such as "2s 4s", or "none"'],
   ['regions', 'must be names of regions such as "eu us"'],
@@ -139,13 +139,13 @@ const GIVEN_TEXT_PROBLEMS = {
     `must not contain ${character}: control characters, marks of direction and unassigned characters are not allowed`,
 };
 
-/** What is wrong with a name or text that a person gives, with parameters. */
+/** The problem of a name or text that a person gives, with parameters. */
 export type GivenTextProblemParams = ParamsOf<typeof GIVEN_TEXT_PROBLEMS>;
 
-/** What is wrong with a name or text that a person gives. */
+/** The problem of a name or text that a person gives. */
 export type GivenTextProblem = Coded<GivenTextProblemParams>;
 
-/** What is wrong with a member of a check, as the end of a sentence: `must be at least 30s`. */
+/** The problem of a member of a check, as the end of a sentence: `must be at least 30s`. */
 export function describeMemberProblem(member: string, problem: MemberProblem): string {
   return problem.code === 'format'
     ? (MEMBER_FORMS.get(member) ?? 'must be a duration such as 30s, 5m or 1h')
@@ -157,17 +157,17 @@ export function describeHostNameProblem(problem: HostNameProblem): string {
   return textOf(HOST_NAME_PROBLEMS, problem, 'is not a host name');
 }
 
-/** What is wrong with a given text, as the end of a sentence: `must have 1 to 100 characters`. */
+/** The problem of a given text, as the end of a sentence: `must have 1 to 100 characters`. */
 export function describeGivenTextProblem(problem: GivenTextProblem): string {
   return textOf(GIVEN_TEXT_PROBLEMS, problem, 'is not allowed');
 }
 
-/** What is wrong with a setting, as the end of a sentence: `is missing`. */
+/** The problem of a setting, as the end of a sentence: `is missing`. */
 export function describeSettingProblem(problem: SettingProblem): string {
   return textOf(SETTING_PROBLEMS, problem, 'is not valid');
 }
 
-/** What is wrong with a field of a form, as a sentence. `label`: what the form calls it. */
+/** The problem of a form's field, as a sentence. `label`: its name in the form. */
 export function describeFieldProblem(label: string, problem: SettingProblem): string {
   switch (problem.code) {
     case 'assertion':

@@ -27,7 +27,7 @@ export function readMailAddress(text: string): string | null {
   return address.length > MAX_MAIL_ADDRESS ? null : address;
 }
 
-/** What two spellings of one mailbox have in common: servers distinguish no capitals in practice. */
+/** The key that all spellings of one mailbox share: servers distinguish no capitals in practice. */
 export function mailboxKey(address: string): string {
   return address.toLowerCase();
 }

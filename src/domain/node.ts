@@ -29,7 +29,7 @@ export interface NodeState {
   readonly online: boolean;
   /** Epoch milliseconds; null: it is online. */
   readonly offlineSince: number | null;
-  /** Whether the registry answers it. */
+  /** True if the registry answers it. */
   readonly reachesRegistry: boolean;
   /** Why it makes none of the checks that are due, one line; null or absent: it makes them, or none is due. */
   readonly checksProblem?: string | null;
@@ -42,7 +42,7 @@ export const CLOCK_OFF_MS = 1_000;
 /** Results of a node whose clock differs by more are dropped, milliseconds: no correction can be trusted. */
 export const MAX_CLOCK_OFFSET_MS = DAY_MS;
 
-/** Whether `text` is the name of a node: 1 to 64 letters, digits, `.`, `_` and `-`. */
+/** Returns true if `text` is the name of a node: 1 to 64 letters, digits, `.`, `_` and `-`. */
 export function isNodeName(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text);
 }
@@ -96,13 +96,13 @@ export function neighboursOf(
   );
 }
 
-/** How many of `nodes` each region has, by name. */
+/** The number of `nodes` in each region, by name. */
 export function countNodesByRegion(nodes: readonly NodeState[]): Readonly<Record<string, number>> {
   const regions = Map.groupBy(nodes, ({ region }) => region);
   return Object.fromEntries([...regions].map(([region, { length }]) => [region, length] as const).sort());
 }
 
-/** How many of `nodes` have each role in each region, for every role of a region in which there are nodes. */
+/** The number of `nodes` that have each role in each region, for every role of a region in which there are nodes. */
 export function countNodes(
   nodes: readonly NodeState[],
 ): { readonly region: string; readonly role: NodeRole; readonly nodes: number }[] {
@@ -116,10 +116,7 @@ export function countNodes(
   );
 }
 
-/**
- * How far a node's clock is off and what follows, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis'
- * clock.
- */
+/** The offset of a node's clock, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis' clock. */
 export function describeClockOffset(offsetMs: number): string | null {
   if (Math.abs(offsetMs) < CLOCK_OFF_MS) return null;
   const seconds = (Math.abs(offsetMs) / 1_000).toFixed(1);

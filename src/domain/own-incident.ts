@@ -36,7 +36,7 @@ interface IncidentStep {
   readonly inMaintenance: boolean;
   /** False: it is not known yet whether the service fails by itself. Absent: it does. */
   readonly isAlone?: boolean;
-  /** When the outage began, epoch milliseconds; absent: when the status did. */
+  /** The beginning of the outage, epoch milliseconds; absent: that of the status. */
   readonly startedAt?: number;
 }
 
@@ -112,7 +112,7 @@ function reopen(open: Incident, step: IncidentStep): Incident {
   return { ...move(open, 'investigating', at, note), goodChecks: 0 };
 }
 
-/** What is wrong; services that send heartbeats are not checked by us. */
+/** The trouble of a service; those that send heartbeats are not checked by us. */
 function troubleOf({ service, current, reason }: IncidentStep) {
   const source = current.latest?.source;
   return { domain: service.domain, isReported: source === 'heartbeat' || source === 'silence', reason };

@@ -1,4 +1,4 @@
-/** What charts and heat maps show, and how it is computed from buckets of samples. Plain data that crosses threads. */
+/** The content of charts and heat maps, computed from buckets of samples. Plain data that crosses threads. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 import { type Bucket, dayKindOf } from './sample.ts';
 import type { ServiceStatus } from './status.ts';
@@ -196,7 +196,7 @@ export interface HeatmapPicture {
   readonly cells: Uint8Array;
   /** Number of services, including those that are left out. */
   readonly total: number;
-  /** When the samples were read, epoch milliseconds. */
+  /** The time at which the samples were read, epoch milliseconds. */
   readonly asOf: number;
   /** Checks since this time may be missing because they are not stored yet, epoch milliseconds; null: none are. */
   readonly missingSince: number | null;

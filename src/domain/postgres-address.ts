@@ -1,6 +1,6 @@
 /** The address of a PostgreSQL database, `storage.postgres.url`, as settings and messages need it. */
 
-/** Where a database is, without the password. */
+/** The address of a database, without the password. */
 export interface PostgresAddress {
   /** The servers that may be the primary; usually one. */
   readonly servers: readonly { readonly host: string; readonly port: number }[];
@@ -14,7 +14,7 @@ export interface PostgresAddress {
 const DEFAULT_PORT = 5432;
 /** Up to the servers, the servers, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
-/** What `target_session_attrs` may be, as in libpq; `read-write` and `primary` mean the same here. */
+/** The values of `target_session_attrs`, as in libpq; `read-write` and `primary` mean the same here. */
 const PRIMARY = new Set(['read-write', 'primary']);
 
 /** `postgres://user:password@one:5432,two:5432/database` as a URL for each server; empty: it is none. */

@@ -74,14 +74,14 @@ const PROOF_FILES = {
   other_word: 'it holds another word',
 };
 
-/** What the proof file contained instead of the token, with parameters. */
+/** The content of a proof file without the token, with parameters. */
 export type ProofFileParams = ParamsOf<typeof PROOF_FILES>;
 
-/** What the proof file contained instead of the token. */
+/** The content of a proof file without the token. */
 export type ProofFile = Coded<ProofFileParams>;
 
 interface ProofMissing {
-  /** Whether the name has TXT records, none of which is the token. */
+  /** True if the name has TXT records, none of which is the token. */
   readonly hasRecords: boolean;
   readonly recordName: string;
   readonly fileUrl: string;
@@ -159,7 +159,7 @@ const REFUSALS = {
   /** In bytes: of all its texts, as they were written and without markup. */
   incident_too_large: ({ max }: OfMax) =>
     `All texts of an incident have at most ${Math.floor(max / 1024)} KiB, counted with and without their markup.`,
-  /** What went wrong is written down once it is over. */
+  /** A post-mortem is written once the incident is over. */
   post_mortem_early: 'A post-mortem is written after the incident is resolved.',
   /** Neither a service nor a status page of the account is named. */
   subject_missing: 'Choose at least one of your services or status pages.',

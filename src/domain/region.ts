@@ -3,19 +3,19 @@
 /** The region of a process without `node.region`. */
 export const DEFAULT_REGION = 'local';
 
-/** How many of the voting regions must have confirmed a failure: `checks.quorum`. */
+/** The number of voting regions that must confirm a failure: `checks.quorum`. */
 export type Quorum = 'majority' | 'any' | 'all' | number;
 
 /** A region that checks services. */
 export interface RegionState {
   readonly region: string;
-  /** Whether at least one of its live probing nodes is online. */
+  /** True if at least one of its live probing nodes is online. */
   readonly online: boolean;
   /** Its live nodes with the role `probe`. */
   readonly nodes: number;
 }
 
-/** Whether `text` is the name of a region: 1 to 32 of `a-z`, `0-9` and `-`. */
+/** Returns true if `text` is the name of a region: 1 to 32 of `a-z`, `0-9` and `-`. */
 export function isRegionName(text: string): boolean {
   return /^[a-z0-9-]{1,32}$/.test(text);
 }

@@ -33,7 +33,7 @@ export function nameKeys(name: string): readonly string[] {
   return [...new Set(keys)];
 }
 
-/** Whether two names look alike. */
+/** Returns true if two names look alike. */
 export function resembles(one: string, other: string): boolean {
   const keys = nameKeys(other);
   return nameKeys(one).some((key) => keys.includes(key));

@@ -43,7 +43,7 @@ export type SuspectReason = (typeof SUSPECT_REASONS)[number];
 export interface Attempt {
   /** Start, epoch milliseconds. */
   readonly startedAt: number;
-  /** Whether the target responded, by the protocol of the check. The offline rule applies to attempts that it did not. */
+  /** True if the target responded, by the protocol of the check. The offline rule applies to attempts that it did not. */
   readonly answered: boolean;
   /** Status code of the final response; 0: no HTTP response arrived. */
   readonly statusCode: number;
@@ -58,7 +58,7 @@ export interface Attempt {
   readonly reportedWord: string | null;
   /** The response is a bot wall or 429, so that the service is reachable and not down. */
   readonly blocked: boolean;
-  /** What was requested last. */
+  /** The kind of the last request. */
   readonly via: ProbedKind;
   /** Expiry of the server's certificate, epoch milliseconds; null without TLS. */
   readonly certificateExpiresAt: number | null;
@@ -87,7 +87,7 @@ export interface ProbeMemory {
   readonly headSeen: boolean;
   /** A valid health body was seen once; from then on its absence is a failure. */
   readonly healthSeen: boolean;
-  /** When `/api/health` may be requested again after it was missing, epoch milliseconds; null: now. */
+  /** The time at which `/api/health` may be requested again after it was missing, epoch milliseconds; null: now. */
   readonly askHealthAt: number | null;
 }
 
@@ -117,7 +117,7 @@ export function shareMemory(memory: ProbeMemory): ProbeMemory {
   return SHARED_MEMORIES[flags] ?? memory;
 }
 
-/** Whether two probe memories are equal. */
+/** Returns true if two probe memories are equal. */
 export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   return (
     a.needsGet === b.needsGet &&
@@ -128,7 +128,7 @@ export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
 }
 
 /**
- * What two regions have learned of a service together. A thing that one of them has seen once holds for the service, since each
+ * Joins the memories of two regions about a service. A thing that one of them has seen once holds for the service, since each
  * region starts from the memory that any of them has stored (decisions, Health check).
  */
 export function joinMemory(a: ProbeMemory, b: ProbeMemory): ProbeMemory {
@@ -151,7 +151,7 @@ export interface CheckResult extends Attempt {
   readonly attempts: number;
   /** Start of the first failed attempt of this check, epoch milliseconds; null: none failed. */
   readonly firstFailedAt: number | null;
-  /** When the check ended, epoch milliseconds. */
+  /** The time at which the check ended, epoch milliseconds. */
   readonly endedAt: number;
   /** Longest delay of the thread's event loop during the check, milliseconds. */
   readonly loopDelayMs: number;
@@ -162,6 +162,6 @@ export interface RuledResult {
   readonly result: CheckResult;
   /** The fault may be ours: it becomes a suspect sample and changes no status. */
   readonly suspect: boolean;
-  /** Where the check was made. */
+  /** The region in which the check was made. */
   readonly region: string;
 }

@@ -1,4 +1,4 @@
-/** How long resolved incidents and transitions are kept, and by which time the age of what is deleted one day counts. */
+/** The retention of resolved incidents and transitions, and the time by which their age counts. */
 import { DAY_MS } from './durations.ts';
 
 /** Shortest retention of incidents: webhooks, feeds and pages speak of the last 30 days. */

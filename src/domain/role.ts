@@ -4,8 +4,8 @@
 export const ROLES = ['owner', 'editor', 'viewer'] as const;
 
 /**
- * What a member of an account may do. `viewer`: see the dashboard, without secrets. `editor`: also change services,
- * status pages, webhooks and heartbeat addresses. `owner`: also manage keys and members.
+ * The rights of a member of an account. `viewer`: see the dashboard, without secrets. `editor`: also change services, status
+ * pages, webhooks and heartbeat addresses. `owner`: also manage keys and members.
  */
 export type Role = (typeof ROLES)[number];
 
@@ -16,7 +16,7 @@ export function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }
 
-/** Whether `role` may do all that `needed` may do. */
+/** Returns true if `role` may do all that `needed` may do. */
 export function includesRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(needed);
 }

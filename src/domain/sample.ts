@@ -18,7 +18,7 @@ export const MAX_SAMPLE_LATENCY_MS = 65_534;
 /** One point of a service. Of two with the same service, region and time, the last one counts. */
 export interface Sample {
   readonly serviceId: number;
-  /** Where the check was made; absent: there is only one region, or the sample is a heartbeat. */
+  /** The region in which the check was made; absent: there is only one region, or the sample is a heartbeat. */
   readonly region?: string;
   /** Epoch milliseconds. */
   readonly at: number;

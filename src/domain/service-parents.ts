@@ -1,4 +1,4 @@
-/** What services depend on: their parents, without which they cannot be reached, such as the router in front of them. */
+/** The parents of services, without which they cannot be reached, such as the router in front of them. */
 
 /** Maximum number of parents of a service. */
 export const MAX_PARENTS = 5;
@@ -47,7 +47,7 @@ export function ancestorsOf<T extends Child>(service: T, bySlug: (slug: string) 
   return [...found.values()];
 }
 
-/** What of a service says what it depends on. */
+/** The members of a service that name its parents. */
 interface Child {
   readonly id: number;
   readonly dependsOn?: readonly string[];

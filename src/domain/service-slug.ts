@@ -6,18 +6,18 @@ const MAX_SLUG_LENGTH = 300;
 /** Maximum number of characters that the name of a service gives to its slug. */
 const MAX_WORD_LENGTH = 40;
 
-/** Whether a text has the form of a slug. */
+/** Returns true if a text has the form of a slug. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && /^[a-z0-9][a-z0-9_-]*$/.test(text);
 }
 
-/** Whether a slug is the dashed form of the domain, or begins with it, so that it cannot pass for another domain. */
+/** Returns true if a slug is the dashed form of the domain, or begins with it, so that it cannot pass for another domain. */
 export function isSlugOfHost(slug: string, domain: string): boolean {
   const form = dashDomain(domain);
   return slug === form || slug.startsWith(`${form}-`);
 }
 
-/** Whether a slug is the dashed form of the domain, or that with a number: the registry has chosen it. */
+/** Returns true if a slug is the dashed form of the domain, or that with a number: the registry has chosen it. */
 export function isFormOf(slug: string, domain: string): boolean {
   return isSlugOfHost(slug, domain) && /^(?:-\d+)?$/.test(slug.slice(domain.length));
 }

@@ -27,7 +27,7 @@ export const PROBED_KINDS = [
 /** A kind of check. */
 export type ProbedKind = (typeof PROBED_KINDS)[number];
 
-/** How a service is monitored (decisions, "What a check is"): by a kind of check, or by the heartbeats that it sends. */
+/** The way a service is monitored (decisions, "What a check is"): by a kind of check, or by the heartbeats that it sends. */
 export type CheckKind = ProbedKind | 'heartbeat';
 
 /** Every way to monitor a service. */
@@ -42,7 +42,7 @@ export type AcceptRule = (typeof STATUS_CLASSES)[number] | number;
 /** Settings of a kind of check by their names, as the schema of the kind has them (`src/kinds/`). */
 export type CheckSettings = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** How to check a service. */
+/** The definition of a service's check. */
 export interface CheckDefinition {
   readonly kind: CheckKind;
   /** Replaces `https://<domain>/` or, for `health`, `https://<domain>/api/health`; null: the default address. */
@@ -84,7 +84,10 @@ export interface CheckDefinition {
   readonly keepsKind?: true;
 }
 
-/** Whether a check takes any certificate. Responses and pages say so, since another server could answer in place of the service. */
+/**
+ * Returns true if a check takes any certificate. Responses and pages say so, since another server could answer in place of the
+ * service.
+ */
 export function ignoresCertificate({
   kind,
   settings,
@@ -93,8 +96,8 @@ export function ignoresCertificate({
 }
 
 /**
- * Whether the account of a service or of a target is trusted by the operator, so that its checks may reach private addresses. One that
- * went to another account is not, until the registry says so of that account.
+ * Returns true if the account of a service or of a target is trusted by the operator, so that its checks may reach private
+ * addresses. One that went to another account is not, until the registry says so of that account.
  */
 export function isTrusted({
   origin,
@@ -162,7 +165,7 @@ export function feedIdOf(page: StatusPage | null): string | null {
   return page === null || page.kind === 'custom' ? null : `${page.kind} ${page.feedUrl ?? page.url}`;
 }
 
-/** Where a service comes from: the public catalogue, or an owner's account. */
+/** The origin of a service: the public catalogue, or an owner's account. */
 export type ServiceOrigin = 'catalogue' | 'owner';
 
 /**
@@ -205,23 +208,23 @@ export interface Service {
   readonly visibility?: Visibility;
   /** Slugs of the services without which it cannot be reached; absent: none. */
   readonly dependsOn?: readonly string[];
-  /** How often the signed address of its badge was renewed; absent: never. */
+  /** The number of times that the signed address of its badge was renewed; absent: never. */
   readonly badgeRenewals?: number;
   /** Grows with every change of the definition, from 1. */
   readonly revision: number;
 }
 
-/** What few services have, as of one whose owner has not said anything of it. */
+/** The members that few services have, with the values of one whose owner has not set them. */
 export const UNSAID = {
   ...{ publicDependencies: false, note: '', visibility: 'public', dependsOn: [] },
 } as const satisfies Partial<Service>;
 
-/** Whether a service belongs to one of these accounts. */
+/** Returns true if a service belongs to one of these accounts. */
 export function isOwn({ accountId }: Pick<Service, 'accountId'>, accounts: ReadonlySet<number>): boolean {
   return accountId !== null && accounts.has(accountId);
 }
 
-/** Whether a member of these accounts may see a service. */
+/** Returns true if a member of these accounts may see a service. */
 export function maySee(
   service: Pick<Service, 'visibility' | 'accountId'>,
   accounts: ReadonlySet<number>,
@@ -229,7 +232,7 @@ export function maySee(
   return service.visibility !== 'private' || isOwn(service, accounts);
 }
 
-/** Whether lists, counts and feeds contain a service as far as its visibility goes. */
+/** Returns true if lists, counts and feeds contain a service as far as its visibility goes. */
 export function isPublic({ visibility = 'public' }: Pick<Service, 'visibility'>): boolean {
   return visibility === 'public';
 }

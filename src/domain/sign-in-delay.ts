@@ -12,13 +12,13 @@ const MAX_DOUBLINGS = 10;
 /** The attempts that count together: those for a name, of a client, or of a browser that has signed in before. */
 export interface AttemptCount {
   readonly failures: number;
-  /** When the last one was made, epoch milliseconds. */
+  /** The time at which the last one was made, epoch milliseconds. */
   readonly lastAt: number;
 }
 
 /**
- * How long an attempt has to wait, milliseconds; 0: it may be made. The first `free` attempts need not wait; the delay
- * then begins with 5 s after the last attempt and doubles with each failure up to 15 minutes.
+ * The delay of an attempt, milliseconds; 0: it may be made. The first `free` attempts need not wait; the delay then begins
+ * with 5 s after the last attempt and doubles with each failure up to 15 minutes.
  */
 export function signInDelayMs({ failures, lastAt }: AttemptCount, free: number, now: number): number {
   if (failures < free || now - lastAt >= FAILURES_KEPT_MS) return 0;

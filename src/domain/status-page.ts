@@ -39,8 +39,8 @@ export function nameOfEntry({ names = {} }: Pick<PageGroup, 'names'>, listed: nu
 }
 
 /**
- * Whether a page shows a service. A private one is shown by its name on the page alone, and not at all without one: its own name,
- * slug and address are for members.
+ * Returns true if a page shows a service. A private one is shown by its name on the page alone, and not at all without one:
+ * its own name, slug and address are for members.
  */
 export function isShown({ visibility }: Pick<Service, 'visibility'>, ownName: string): boolean {
   return visibility !== 'private' || ownName !== '';
@@ -107,7 +107,7 @@ export type PageAccess = (typeof PAGE_ACCESS)[number];
 /** Who sees a page that not everyone sees. */
 type PrivateAccess = Exclude<PageAccess, 'public'>;
 
-/** What a picture of a page is for: beside the title, or in tabs and bookmarks. */
+/** The use of a picture of a page: beside the title, or in tabs and bookmarks. */
 export type PictureUse = (typeof PICTURE_USES)[number];
 
 /** The uses of pictures. */
@@ -278,7 +278,7 @@ export function arrangePage(
   }
 }
 
-/** Whether a page of an account may show a service: one of the catalogue, or of the account. */
+/** Returns true if a page of an account may show a service: one of the catalogue, or of the account. */
 export function isListable(
   { origin, accountId }: Pick<Service, 'origin' | 'accountId'>,
   ownerId: number,

@@ -6,7 +6,7 @@ import { type Category, isCategory } from './category.ts';
 import { HOUR_MS } from './durations.ts';
 import { isPublic, type Service } from './service.ts';
 
-/** What a subscription is about: a service, all public services of a category, or a status page. */
+/** The topic of a subscription: a service, all public services of a category, or a status page. */
 export type SubscriptionTopic = `service:${number}` | `category:${Category}` | `page:${number}`;
 
 /** The parts of a topic. */
@@ -57,8 +57,8 @@ export function topicsOf(
 }
 
 /**
- * Whether subscribers are told of a change: down and up, what the vendor or the owner says, and maintenance. Incidents of our own
- * checks say what down and up say.
+ * Returns true if subscribers are told of a change: down and up, what the vendor or the owner says, and maintenance. Incidents
+ * of our own checks say what down and up say.
  */
 export function isToldToSubscribers(change: AlertChange): boolean {
   switch (change.type) {
@@ -74,7 +74,7 @@ export function isToldToSubscribers(change: AlertChange): boolean {
 }
 
 /**
- * What changes have in common that tell the same words of an owner, one for each service and page that they concern; null: the change
+ * The key of changes that tell the same words of an owner, one for each service and page that they concern; null: the change
  * is not the owner's. `subject`: the start of the IDs in it.
  */
 export function ownersNews({

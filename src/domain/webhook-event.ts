@@ -14,7 +14,7 @@ export type IncidentEventType = 'incident.opened' | 'incident.updated' | 'incide
 
 export type WebhookEvent =
   | {
-      /** Where several regions check the service, its scope may change while the status stays. */
+      /** The second one: the scope changes and the status stays, where several regions check the service. */
       readonly type: 'service.status_changed' | 'service.scope_changed';
       readonly service: EventService;
       readonly transition: Pick<Transition, 'from' | 'to' | 'at' | 'reason' | 'scope'>;

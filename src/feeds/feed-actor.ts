@@ -13,7 +13,7 @@ const FULL_READ_MS = HOUR_MS;
 /** Random deviation from the interval as a share of it, so that feeds are not polled in step. */
 const JITTER = 0.1;
 
-/** What is kept of a document, for conditional requests. */
+/** The memory of a document, for conditional requests. */
 export interface DocumentMemory {
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -29,7 +29,7 @@ export type FeedMemory = Readonly<Record<string, DocumentMemory>>;
 /** The state of an actor. */
 export interface FeedState {
   readonly memory: FeedMemory;
-  /** When everything was last read, epoch milliseconds. */
+  /** The time at which everything was last read, epoch milliseconds. */
   readonly fullReadAt: number;
   /** Consecutive failed polls. */
   readonly failures: number;

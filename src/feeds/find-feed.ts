@@ -11,7 +11,7 @@ import { originOf, pageBase, safeLink } from './feed-urls.ts';
 import { FEED_KINDS } from './kinds-table.ts';
 import { type PollParts, pollFeed } from './poll-feed.ts';
 
-/** What the finder uses. */
+/** The dependencies of the finder. */
 export type FinderParts = Omit<PollParts, 'inTurn'>;
 
 /** A status page that was looked at. */
@@ -22,7 +22,7 @@ export interface FoundPage {
   readonly feed: ReadFeed | null;
 }
 
-/** What a reader makes of a page. */
+/** A page as a reader understands it. */
 export interface ReadFeed {
   readonly kind: FeedKindName;
   readonly source: FeedSource;
@@ -38,11 +38,11 @@ const MAX_REDIRECTS = 3;
 const MAX_SEARCHED = 300_000;
 const MAX_LINKS = 10;
 
-/** When a kind is tried. */
+/** The condition under which a kind is tried. */
 interface Hint {
   /** Hosts of a kind of one vendor; default: any. */
   readonly host?: RegExp;
-  /** What a page contains that is of the kind; default: anything. */
+  /** A word that pages of the kind contain; default: any. */
   readonly word?: RegExp;
   /** Feed URLs to try, besides the addresses that follow from the page. */
   readonly feedUrls?: (page: Page) => readonly string[];

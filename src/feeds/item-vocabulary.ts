@@ -106,7 +106,7 @@ export function splitTitle(title: string): { readonly title: string; readonly me
   return { title: rest === '' ? title : rest, meaning: meaningOf(word) };
 }
 
-/** Whether a text is only the state of a component. */
+/** Returns true if a text is only the state of a component. */
 export function isPartState(text: string): boolean {
   return /^(?:status: )?(?:degraded performance|(?:partial|major|full) outage|under maintenance)$/i.test(
     text,

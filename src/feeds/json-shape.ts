@@ -58,7 +58,7 @@ export function readJsonItems(
   return items;
 }
 
-/** Whether an object has an `id` that is not empty. */
+/** Returns true if an object has an `id` that is not empty. */
 export function hasId(item: JsonObject): boolean {
   return textAt(item, 'id') !== '';
 }

@@ -2,7 +2,7 @@
 import type { StatusPage } from '../domain/service.ts';
 import { catalogueLine, type FinderParts, findFeed } from './find-feed.ts';
 
-/** What is wrong with a page. */
+/** The problem of a page. */
 export interface PageFinding {
   /** The page in the catalogue. */
   readonly url: string;
@@ -34,7 +34,7 @@ export async function lookAtPage(
   return { url, problem: isOther ?? moved ?? problem ?? '', advice: catalogueLine(feed) };
 }
 
-/** Whether a page is now at another address, which is more than a slash or the scheme. */
+/** Returns true if a page is now at another address, which is more than a slash or the scheme. */
 export function isMoved(before: string, after: string): boolean {
   const plain = (url: string) => url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '');
   return plain(before) !== plain(after);

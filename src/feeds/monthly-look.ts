@@ -12,14 +12,14 @@ import { feedOf } from './feed-kind.ts';
 import type { PageFinding } from './look-at-page.ts';
 import type { FeedHealth } from './vendor-status-cache.ts';
 
-/** What the looks need. */
+/** The dependencies of the looks. */
 export interface MonthlyLookParts {
   readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
   readonly services: () => Iterable<Pick<Service, 'origin' | 'statusPage'>>;
   readonly feeds: () => readonly FeedHealth[];
   /** Looks at one page; `problem`: why it could not be read, null: nothing reads it. */
   readonly look: (page: StatusPage, problem: string | null) => Promise<PageFinding | null>;
-  /** Whether this machine is online: while it is not, nothing can be said of pages. */
+  /** Returns true if this machine is online: while it is not, nothing can be said of pages. */
   readonly isOnline: () => boolean;
   readonly clock: Pick<Clock, 'now' | 'every'>;
   readonly log: Pick<Log, 'info' | 'warn'>;

@@ -98,8 +98,8 @@ export function readMonthFirst(text: string): number | null {
 }
 
 /**
- * When a ULID (https://github.com/ulid/spec) was generated, epoch milliseconds. Null if the text is none, or if the year
- * is not from 2000 to 2099.
+ * The time at which a ULID (https://github.com/ulid/spec) was generated, epoch milliseconds. Null if the text is none, or if
+ * the year is not from 2000 to 2099.
  */
 export function timeOfUlid(text: string): number | null {
   if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;

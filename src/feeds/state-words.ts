@@ -4,7 +4,7 @@
  * Tencent Cloud, Japanese ones from those of SAKURA internet and LINE.
  */
 
-/** What a word says. `trouble`: as `investigating`, but also at the beginning of the titles of what is over. */
+/** The state that a word names. `trouble`: as `investigating`, but also at the beginning of the titles of what is over. */
 export type StateWord =
   | 'trouble'
   | 'investigating'

@@ -35,7 +35,7 @@ interface ShownStates {
   readonly parts: readonly PagePart[];
   /** By the state of the page; null: it is well, or under maintenance. */
   readonly pageSeverity: Severity | null;
-  /** How the page describes its state; null: it does not. */
+  /** The page's description of its state; null: it does not. */
   readonly title: string | null;
 }
 

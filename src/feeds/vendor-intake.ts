@@ -31,7 +31,7 @@ interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
   readonly log: Log;
   /** Counts polls, for metrics. */
   readonly onPoll: (ok: boolean) => void;
-  /** Whether this machine is online. While it is offline, pages that cannot be read are not logged. Default: always. */
+  /** Returns true if this machine is online. While it is offline, pages that cannot be read are not logged. Default: always. */
   readonly isOnline?: () => boolean;
   /** Called when the vendor status of a service has changed in the registry. */
   readonly onChange?: (serviceId: number) => void;
@@ -309,7 +309,7 @@ function entriesFor(
     });
 }
 
-/** Whether an entry concerns a service with these components in the catalogue; null: the service is the whole page. */
+/** Returns true if an entry concerns a service with these components in the catalogue; null: the service is the whole page. */
 function concerns(entry: FeedEntry, wanted: readonly string[] | null): boolean {
   const { components } = entry;
   if (wanted === null) return true;

@@ -32,13 +32,13 @@ const REMEMBERED_MS = HOUR_MS;
 /** A maintenance that is over. */
 interface EndedMaintenance {
   readonly maintenance: Maintenance;
-  /** When its end became known, epoch milliseconds. */
+  /** The time at which its end became known, epoch milliseconds. */
   readonly endedAt: number;
 }
 
 const NOTHING: VendorState = { serviceId: 0, open: [], lastResolvedAt: null, maintenances: [] };
 
-/** Whether a failure at `at` is expected for a maintenance. */
+/** Returns true if a failure at `at` is expected for a maintenance. */
 function isExpected(maintenance: Maintenance, at: number): boolean {
   return maintenance.isElsewhere !== true && isWithin(maintenance, at);
 }
@@ -82,7 +82,10 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
       feeds.set(feedId, { feedId, readAt, problem });
     },
-    /** When a feed was last read, of one that is stale; null: it is not. One that was never read counts as read at `startedAt`. */
+    /**
+     * The time at which a feed that is stale was last read; null: it is not. One that was never read counts as read at
+     * `startedAt`.
+     */
     staleSince(feedId: string, startedAt: number): number | null {
       const readAt = feeds.get(feedId)?.readAt ?? startedAt;
       return isStale(readAt) ? readAt : null;
@@ -110,13 +113,13 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
         stale: readAt === null || isStale(readAt),
       };
     },
-    /** Whether maintenance of the service was in progress at `at`, epoch milliseconds: now, or within the last hour. */
+    /** Returns true if maintenance of the service was in progress at `at`, epoch milliseconds: now, or within the last hour. */
     isInMaintenance: (serviceId: number, at: number): boolean =>
       (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isExpected(maintenance, at)) ||
       (ended.get(serviceId) ?? []).some(
         ({ maintenance, endedAt }) => at < endedAt && isExpected(maintenance, at),
       ),
-    /** Whether maintenance that the owner of the service announced is in progress, so that alerts about it are held. */
+    /** Returns true if maintenance that the owner of the service announced is in progress, so that alerts about it are held. */
     isInOwnersMaintenance: (serviceId: number, at: number): boolean =>
       (states.get(serviceId)?.maintenances ?? []).some(
         (maintenance) => maintenance.ownerId !== undefined && isWithin(maintenance, at),

@@ -15,9 +15,9 @@ export interface XmlItem {
   readonly id: string;
   /** May be relative, and may not be a link at all. */
   readonly link: string;
-  /** When it was published. */
+  /** The time of publication. */
   readonly published: string;
-  /** When it was last changed. */
+  /** The time of the last change. */
   readonly updated: string;
   /** The longest text, HTML or plain, at most 200,000 characters. */
   readonly content: string;

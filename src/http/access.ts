@@ -18,7 +18,7 @@ const READING_SCOPE = 'read';
 export interface KeyBearer {
   readonly id: number;
   readonly accountId: number;
-  /** What the key may be used for. */
+  /** The scopes of the key. */
   readonly scopes: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function requireAccess(access: Access, key: KeyBearer | null): void {
   );
 }
 
-/** Whether a key with the scopes may do what needs `scope`. Who may change something may read it. */
+/** Returns true if a key with the scopes may do what needs `scope`. Who may change something may read it. */
 export function includesScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scope === READING_SCOPE && scopes.includes('write'));
 }

@@ -23,7 +23,7 @@ export function readRevisions(ifMatch: string | undefined): readonly number[] | 
   });
 }
 
-/** Whether `If-None-Match`, a list or `*`, contains the tag, by weak comparison, as GET and HEAD require. */
+/** Returns true if `If-None-Match`, a list or `*`, contains the tag, by weak comparison, as GET and HEAD require. */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;

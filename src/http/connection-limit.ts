@@ -1,6 +1,6 @@
 /**
- * How many connections the server and each client may hold, so that descriptors are left for files, checks and messages, and no client
- * takes those of all others.
+ * The number of connections that the server and each client may hold, so that descriptors are left for files, checks and
+ * messages, and no client takes those of all others.
  */
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';

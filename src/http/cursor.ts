@@ -12,11 +12,11 @@ export type PlaceMember = string | number;
 export interface PlaceForm {
   /** The types of the members, in their order. */
   readonly types: readonly ('string' | 'number')[];
-  /** Whether a page may end before a place. Default false. */
+  /** True if a page may end before a place. Default false. */
   readonly goesBack?: boolean;
 }
 
-/** Where a page begins or ends. */
+/** The beginning or the end of a page. */
 export interface Cursor {
   /** True: the page ends before the place; false: it begins after it. */
   readonly isBefore: boolean;
@@ -126,7 +126,7 @@ export function withLinks(
   return { ...answer, headers: { ...answer.headers, Link: links.join(', ') } };
 }
 
-/** What is known of the end of a page that was read from a store. */
+/** The known end of a page that was read from a store. */
 interface ReadPage {
   readonly limit: number;
   /** Results before the page. */

@@ -43,7 +43,7 @@ export interface UploadForm {
   readonly fields: ReadonlyMap<string, string>;
   /** The first file; null: none was chosen, or its field has another name. */
   readonly file: Buffer | null;
-  /** Whether the file or the whole body was too long. */
+  /** True if the file or the whole body was too long. */
   readonly tooLarge: boolean;
 }
 

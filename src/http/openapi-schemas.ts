@@ -4,7 +4,7 @@
  */
 import { isOpenWord, nameOf } from './schema.ts';
 
-/** Whether a schema describes what the server reads, or what it sends. */
+/** The direction of a schema: read by the server, or sent by it. */
 type Direction = 'request' | 'response';
 
 type Members = Readonly<Record<string, unknown>>;

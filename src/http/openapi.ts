@@ -25,7 +25,7 @@ export interface OpenApiOperation {
   readonly security?: readonly object[];
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: object };
-  /** What the server sends because of it. */
+  /** The requests that the server sends because of it. */
   readonly callbacks?: object;
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly headers?: object; readonly content?: object }>
@@ -113,9 +113,9 @@ export function problems(statuses: Readonly<Record<string, string>>): OpenApiOpe
 interface ReadableFile
   extends Pick<OpenApiOperation, 'operationId' | 'tags' | 'summary' | 'description' | 'parameters'> {
   readonly mediaType: string;
-  /** What it is, with an article and with a capital letter: `The feed`. */
+  /** Its name, with an article and with a capital letter: `The feed`. */
   readonly what: string;
-  /** What is missing if it does not exist; null: it always exists. */
+  /** The thing that is missing if it does not exist; null: it always exists. */
   readonly missing: string | null;
 }
 

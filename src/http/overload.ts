@@ -11,10 +11,10 @@ import type { Turns } from './turns.ts';
 /** Classes of requests, in the order in which they are refused. */
 export const REQUEST_CLASSES = ['pages', 'api', 'heartbeats'] as const;
 
-/** How important a request is. */
+/** The importance of a request. */
 export type RequestClass = (typeof REQUEST_CLASSES)[number];
 
-/** How often the event loop is measured, milliseconds. */
+/** The interval at which the event loop is measured, milliseconds. */
 const TICK_MS = 100;
 /** An event loop is overloaded while its ticks are later than this, milliseconds. A heartbeat waits for about as long. */
 const MAX_LATENESS_MS = 250;
@@ -22,7 +22,7 @@ const MAX_LATENESS_MS = 250;
 const MAX_WAIT_MS = 1_000;
 /** The program is overloaded while it has more requests in flight: they wait for a store that is slow, and take memory. */
 const MAX_IN_FLIGHT = 2_000;
-/** How fast the pressure changes, per millisecond: a class is refused entirely after 2 s of overload. */
+/** The change of the pressure per millisecond: a class is refused entirely after 2 s of overload. */
 const PRESSURE_PER_MS = 1 / 2_000;
 /** A single late tick counts as so much at the most, milliseconds: one long pause, such as a garbage collection, is no overload. */
 const MAX_COUNTED_MS = 500;
@@ -30,10 +30,10 @@ const MAX_COUNTED_MS = 500;
 const MIN_PRESSURE = -0.5;
 const MAX_PRESSURE = REQUEST_CLASSES.length;
 
-/** When a client may repeat a refused request, seconds. */
+/** The time after which a client may repeat a refused request, seconds. */
 const RETRY_SECONDS = 10;
 
-/** What shows overload. */
+/** The measures that show overload. */
 export interface Load {
   /** The event loop is late, or too many requests are in flight: it concerns all classes. */
   readonly isLate: boolean;
@@ -148,7 +148,7 @@ export function createOverload({
       refused++;
       onRefused(requestClass);
     },
-    /** Whether a request is refused now. Counts it as refused. */
+    /** Returns true if a request is refused now. Counts it as refused. */
     refuses(requestClass: RequestClass): boolean {
       measure();
       const part = refusedPart(pressure, requestClass);
@@ -160,7 +160,7 @@ export function createOverload({
       onRefused(requestClass);
       return true;
     },
-    /** What is refused at present, for people; null: nothing. */
+    /** The requests that are refused at present, for people; null: none. */
     problem(): string | null {
       const classes = REQUEST_CLASSES.filter((requestClass) => refusedPart(pressure, requestClass) > 0);
       return classes.length === 0 ? null : `requests are refused: ${classes.join(', ')}`;

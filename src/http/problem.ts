@@ -122,7 +122,7 @@ export const ProblemSchema = named(
   }),
 );
 
-/** How the detail of an address that does not exist begins. */
+/** The beginning of the detail about an address that does not exist. */
 export const NOTHING_AT = 'There is nothing at ';
 
 /** The body of an error. `type` is a URL on this site that explains the code. */
@@ -139,8 +139,8 @@ export function problemBody(error: HttpError, siteUrl: string): string {
 }
 
 /**
- * Whether a client gets an error as a page: a browser does, by its `Accept` (decisions, Errors). A client that names no type,
- * any type, or JSON with the same weight gets JSON.
+ * Returns true if a client gets an error as a page: a browser does, by its `Accept` (decisions, Errors). A client that names
+ * no type, any type, or JSON with the same weight gets JSON.
  */
 export function prefersPage(accept = ''): boolean {
   const weights = new Map<string, number>();

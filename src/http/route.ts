@@ -23,7 +23,7 @@ export interface HttpRequest {
   readonly readBody?: ReadBody;
   /** Instead of `readBody`, where the start of a body is enough. Absent for methods that have no body. */
   readonly readBodyStart?: ReadBodyStart;
-  /** Whether the client has closed its connection, so that nobody reads the answer. Absent: it is not known. */
+  /** Returns true if the client has closed its connection, so that nobody reads the answer. Absent: it is not known. */
   readonly isGone?: () => boolean;
   /** The bearer of the request's key; absent: there is no key, or the route has no limit. */
   readonly key?: KeyBearer;
@@ -60,7 +60,7 @@ export type Bucket = 'api' | 'pictures' | 'pages' | 'streams' | 'none';
 
 export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a route does for a method that changes something. */
+/** The operation of a route for a method that changes something. */
 export interface WriteOperation {
   /** The scope that the key needs. */
   readonly access: KeyAccess;
@@ -83,9 +83,9 @@ export interface Route {
   /** Who may read it. */
   readonly access: Access;
   /**
-   * What strangers get where the site is for its members alone: true: the response; `page`: the response if the status page that the
-   * request names by `:slug` or `?page=`, or the route by `page:<slug>`, is public; a function: another response. Absent: the way to sign in, or 401. Says nothing
-   * where the access is not `everyone`.
+   * The answer to strangers where the site is for its members alone: true: the response; `page`: the response if the status
+   * page that the request names by `:slug` or `?page=`, or the route by `page:<slug>`, is public; a function: another
+   * response. Absent: the way to sign in, or 401. Says nothing where the access is not `everyone`.
    */
   readonly open?: true | 'page' | `page:${string}` | ((request: HttpRequest) => HttpResponse);
   /** True: other origins may not read the response, as for pages behind the sign-in. Default false. */
@@ -122,12 +122,12 @@ export function methodsOf({ handle, writes = {} }: Route): string[] {
   return [...(handle === undefined ? [] : ['GET', 'HEAD']), ...Object.keys(writes), 'OPTIONS'];
 }
 
-/** Whether the route changes something by a method. */
+/** Returns true if the route changes something by a method. */
 export function isWrite({ writes = {} }: Route, method: string | undefined): method is WriteMethod {
   return method !== undefined && Object.hasOwn(writes, method);
 }
 
-/** What the route does for a request that changes something; undefined: the method only reads, or is not possible. */
+/** The operation for a request that changes something; undefined: the method only reads, or is not possible. */
 export function operationOf(route: Route, { method }: HttpRequest): WriteOperation | undefined {
   return isWrite(route, method) ? route.writes?.[method] : undefined;
 }

@@ -14,8 +14,8 @@ export function nameOf(schema: object): string | undefined {
 }
 
 /**
- * Whether a schema lists words without a name: version 1 may gain others. A list with a name is a vocabulary of the contract, which
- * is complete.
+ * Returns true if a schema lists words without a name: version 1 may gain others. A list with a name is a vocabulary of the
+ * contract, which is complete.
  */
 export function isOpenWord(schema: object): boolean {
   return 'enum' in schema && nameOf(schema) === undefined;

@@ -89,9 +89,9 @@ interface AnsweringSocket extends Duplex {
 }
 
 /**
- * Whether every recipient agrees where a request ends, so that none can be hidden in the body of another one. The parser of Node.js
- * refuses most others; it takes `Transfer-Encoding` in HTTP/1.0, which a proxy may not know (RFC 9112, 6.1), further codings before
- * `chunked`, and other versions.
+ * Returns true if every recipient agrees where a request ends, so that none can be hidden in the body of another one. The
+ * parser of Node.js refuses most others; it takes `Transfer-Encoding` in HTTP/1.0, which a proxy may not know (RFC 9112, 6.1),
+ * further codings before `chunked`, and other versions.
  */
 function isPlainlyFramed({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
@@ -99,7 +99,7 @@ function isPlainlyFramed({ httpVersionMajor, httpVersionMinor, headers }: Incomi
   return coding === undefined || (httpVersionMinor === 1 && coding.toLowerCase() === 'chunked');
 }
 
-/** Whether a request has one Host. An HTTP/1.1 request without Host or with several gets 400 (RFC 9112, 3.2). */
+/** Returns true if a request has one Host. An HTTP/1.1 request without Host or with several gets 400 (RFC 9112, 3.2). */
 function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,14 +1,15 @@
 /**
- * When requests start, so that turns of the event loop stay short: Node.js accepts one connection in each turn, so a heartbeat on a new
- * connection waits for as many turns as there are connections before it. In each turn the API comes first, then one page or some
- * pictures, then refusals, each for a short time. Heartbeats wait for nothing.
+ * The start of requests in turns of the event loop, so that these stay short: Node.js accepts one connection in each turn, so
+ * a heartbeat on a new connection waits for as many turns as there are connections before it. In each turn the API comes
+ * first, then one page or some pictures, then refusals, each for a short time. Heartbeats wait for nothing.
  */
 import { attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 
 /**
- * What a request is to its turn. `api` comes first. Of pages (`page`), one starts in a turn; pictures and streams (`small`) wait in line
- * with them. A request that is `refused` has a time of its own, so that its client does not wait behind those that are served.
+ * The lane of a request in its turn. `api` comes first. Of pages (`page`), one starts in a turn; pictures and streams
+ * (`small`) wait in line with them. A request that is `refused` has a time of its own, so that its client does not wait behind
+ * those that are served.
  */
 export type Lane = 'api' | 'page' | 'small' | 'refused';
 
@@ -28,7 +29,7 @@ export const MAX_TURN_MS = 5_000;
 
 interface Waiting {
   readonly lane: Lane;
-  /** Whether the client has closed its connection. */
+  /** Returns true if the client has closed its connection. */
   readonly isGone: () => boolean;
   readonly start: () => void;
   readonly sinceMs: number;
@@ -36,7 +37,7 @@ interface Waiting {
 
 export type Turns = ReturnType<typeof createTurns>;
 
-/** What a test replaces. */
+/** The functions of the event loop, which tests replace. */
 interface EventLoop {
   /** Calls a function in the next turn of the event loop. */
   readonly nextTurn: (begin: () => void) => void;
@@ -52,11 +53,11 @@ export function createTurns(
   { nextTurn = setImmediate, settle = afterMicrotasks }: Partial<EventLoop> = {},
 ) {
   const [first, later, refused]: [Waiting[], Waiting[], Waiting[]] = [[], [], []];
-  /** When the first request of this turn started; null: none has. */
+  /** The time at which the first request of this turn started; null: none has. */
   let begunMs: number | null = null;
   let hasPage = false;
   let hasRefusal = false;
-  /** How many requests have started in this turn as they came. */
+  /** The number of requests that have started in this turn as they came. */
   let atOnce = 0;
 
   const isOpen = (): boolean => begunMs === null || monotonic() - begunMs < SHARED_MS;
@@ -144,7 +145,7 @@ export function createTurns(
         queueOf(lane).push({ lane, isGone, sinceMs, start });
       });
     },
-    /** How long the oldest of the waiting requests has waited to be served, milliseconds; 0: none waits. */
+    /** The time for which the oldest of the waiting requests has waited, milliseconds; 0: none waits. */
     waitedMs(): { readonly first: number; readonly others: number } {
       const ageOf = ([oldest]: readonly Waiting[]) =>
         oldest === undefined ? 0 : monotonic() - oldest.sinceMs;

@@ -23,7 +23,7 @@ export function createUnchargedRequests() {
       if (target.length <= MAX_TARGET_LENGTH && sent.get(target) !== etag) sent.set(target, etag);
     },
     /**
-     * Whether `If-None-Match` contains the last tag that was sent for the target, so that the picture is probably
+     * Returns true if `If-None-Match` contains the last tag that was sent for the target, so that the picture is probably
      * cached.
      */
     isKnown(target: string, ifNoneMatch: string): boolean {

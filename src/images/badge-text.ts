@@ -31,7 +31,7 @@ export const FIGURES_KEPT_MS = 60_000;
 /** The summary of the samples in a window. */
 export interface BadgeFigures {
   readonly bucket: Bucket;
-  /** When they were read, epoch milliseconds. */
+  /** The time at which they were read, epoch milliseconds. */
   readonly readAt: number;
 }
 
@@ -99,7 +99,7 @@ export function describeLatency(
 
 /** The freshness of a service. */
 export interface FigureState {
-  /** When the service was last seen, epoch milliseconds; null: never. */
+  /** The time at which the service was last seen, epoch milliseconds; null: never. */
   readonly lastCheckAt: number | null;
   /** Age from which the service is stale, milliseconds: two intervals. */
   readonly staleAfterMs: number;
@@ -113,7 +113,7 @@ export function sentenceOf(name: string, { said, window, asOf, ageText }: BadgeC
   return `${name}: ${said}, ${ageText === null ? `as of ${time}` : `not checked since ${time}, ${ageText}`}`;
 }
 
-/** How long ago `at` was, in the largest whole unit: `12 min ago`. */
+/** The age of `at` in the largest whole unit: `12 min ago`. */
 export function ageOf(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1_000));
   if (seconds < 60) return `${seconds} s ago`;
@@ -172,7 +172,7 @@ const COLOURS: Readonly<Record<PictureTheme, Readonly<Record<ServiceStatus | 'st
   light: { up: '#1a8f46', slow: '#b87503', down: '#cf222e', unknown: '#6e7781', stale: '#838c96' },
   dark: { up: '#3fb968', slow: '#e3a51f', down: '#f85149', unknown: '#9aa4af', stale: '#7d8590' },
 };
-/** How long shared caches keep a badge, seconds (contract, part 8); also the minimum that Shields allows. */
+/** The time for which shared caches keep a badge, seconds (contract, part 8); also the minimum that Shields allows. */
 const CACHE_SECONDS = 300;
 
 /** Creates the response. Shields escapes every text itself. */

@@ -73,7 +73,7 @@ interface BadgeNames {
   readonly name: string;
   /** In place of a name that the fonts cannot write. */
   readonly fallback: string;
-  /** Where it is read aloud. */
+  /** The name for text that is read aloud. */
   readonly full: string;
 }
 

@@ -53,7 +53,7 @@ export function pictureOperation(
 export const PICTURE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
 
 const HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': PICTURE_CACHING };
-/** How long a picture is cached while its content is the same, milliseconds. */
+/** The time for which a picture is cached while its content is the same, milliseconds. */
 const PICTURE_KEPT_MS = 60_000;
 
 /**

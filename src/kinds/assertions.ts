@@ -5,7 +5,7 @@
 import { isExpression } from './expression.ts';
 import { isPlainPath } from './json-query.ts';
 
-/** What an assertion looks at. */
+/** The subject of an assertion. */
 type Subject = 'status' | 'time' | 'header' | 'body' | 'json';
 type Operator = 'is' | 'is not' | 'contains' | 'lacks' | 'matches' | 'exists' | 'below' | 'above';
 
@@ -74,12 +74,12 @@ export function explainLine(line: string): AssertionFault {
   return { part: 'value', word: value === '' ? operator : value, choices: [] };
 }
 
-/** What is wrong with a line. */
+/** The problem of a line. */
 export interface AssertionFault {
   readonly part: 'subject' | 'name' | 'operator' | 'value';
   /** The wrong word, or the one after which another is missing; empty: the line ends too soon. */
   readonly word: string;
-  /** What could stand there; empty: it cannot be listed. */
+  /** The words that could stand there; empty: they cannot be listed. */
   readonly choices: readonly string[];
 }
 
@@ -89,7 +89,7 @@ function isOperatorOf(subject: Subject, operator: Operator): boolean {
   return operator !== 'exists' || subject === 'header' || subject === 'json';
 }
 
-/** Whether the assertion needs the body. */
+/** Returns true if the assertion needs the body. */
 export function needsBody({ subject }: Assertion): boolean {
   return subject === 'body' || subject === 'json';
 }

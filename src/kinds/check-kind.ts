@@ -1,4 +1,4 @@
-/** What a kind of check is: its settings, and how it makes an attempt. One file of this folder for each kind. */
+/** A kind of check: its settings, and its attempts. One file of this folder for each kind. */
 import type { Clock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget } from '../domain/check-target.ts';
 import type {
@@ -27,8 +27,8 @@ export interface CheckKind {
   /** The settings: the one source of what forms, commands and files take, and of its validation. */
   readonly settings: TObject;
   /**
-   * What is wrong with settings that fit the schema. `names`: the settings, and the credentials that are stored and stay.
-   * Absent: nothing.
+   * The problem of settings that fit the schema. `names`: the settings, and the credentials that are stored and stay. Absent:
+   * nothing.
    */
   readonly refuse?: (settings: CheckSettings, names: ReadonlySet<string>) => readonly WrongSetting[];
   /**
@@ -36,7 +36,7 @@ export interface CheckKind {
    */
   readonly sortSecrets?: (settings: CheckSettings) => CheckSettings;
   /**
-   * Where credentials are sent: scheme and port at the domain, or the origin of `check.url`. They are sealed for this
+   * The destination of credentials: scheme and port at the domain, or the origin of `check.url`. They are sealed for this
    * destination. Absent: the kind has no credentials, which are settings with `writeOnly`.
    */
   readonly destinationOf?: (settings: CheckSettings, url: string | null) => string;
@@ -50,7 +50,7 @@ export interface CheckKind {
   readonly prepare: (tools: ProbeTools) => (run: Run) => Promise<Attempt>;
 }
 
-/** What a kind with settings of its own is made of. */
+/** The parts of a kind with its own settings. */
 export interface KindParts<S extends TObject> {
   readonly settings: S;
   /** Of the setting `port`, if the kind has it. */
@@ -150,7 +150,7 @@ function withoutCredentials(run: Run, problem: CredentialProblem): Attempt {
   });
 }
 
-/** Whether each setting has the type of the schema, and none is missing. */
+/** Returns true if each setting has the type of the schema, and none is missing. */
 function hasTypes<S extends TObject>(schema: S, given: CheckSettings): given is CheckSettings & Static<S> {
   const required = schema.required ?? [];
   return Object.entries(schema.properties).every(([name, { type }]) => {
@@ -180,7 +180,7 @@ export interface WrongSetting {
   readonly problem: SettingProblem;
 }
 
-/** What attempts of one thread share. */
+/** Tools that the attempts of a thread share. */
 export interface ProbeTools {
   readonly parts: DialParts & { readonly resolver: RecordResolver };
   readonly clock: Clock;
@@ -212,9 +212,9 @@ export interface Run {
   readonly startedAt: number;
 }
 
-/** What an attempt has found. */
+/** The finding of an attempt. */
 export interface Finding {
-  /** Whether the target responded. */
+  /** True if the target responded. */
   readonly answered: boolean;
   /** Absent: 0, no HTTP response. */
   readonly statusCode?: number;
@@ -222,7 +222,7 @@ export interface Finding {
   readonly certificateExpiresAt?: number | null;
   /** Why there is no usable response; null: there is one. */
   readonly fault: Fault | null;
-  /** What is wrong with the response; null: it is good. */
+  /** The failure of the response; null: it is good. */
   readonly failure: Failure | null;
   /** The target responds, but turns us away, so that it is not down; absent: false. */
   readonly blocked?: boolean;

@@ -23,7 +23,7 @@ const DURATION_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
 /** Names of regions as `isRegionName` accepts them. */
 const REGION_PATTERN = '^[a-z0-9-]{1,32}$';
 
-/** What the patterns of members expect, for messages. */
+/** Examples of the patterns of members, for messages. */
 export const PATTERN_EXAMPLES: ReadonlyMap<string, string> = new Map([
   [DURATION_PATTERN, 'a duration such as 30s, 5m or 1h'],
   [REGION_PATTERN, 'a name of 1 to 32 of a-z, 0-9 and -'],
@@ -105,7 +105,7 @@ export interface MemberLimits {
   readonly regions: readonly string[] | null;
   /** The region of this process, from which private hosts are checked by default where there are several; absent: from every one. */
   readonly ownRegion?: string | undefined;
-  /** Whether `check.url` may name another host than the domain and names below it, whose owner has not agreed to checks. */
+  /** True if `check.url` may name another host than the domain and names below it, whose owner has not agreed to checks. */
   readonly anyHost: boolean;
 }
 
@@ -300,7 +300,7 @@ function wordsOf(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 
-/** What a check has chosen, without its other members. */
+/** The choices of a check, without its other members. */
 function choiceOf(check: ChoiceValues): CheckChoice {
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, regions } = check;
   return {

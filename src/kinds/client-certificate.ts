@@ -26,7 +26,7 @@ interface GivenSettings {
   readonly plain?: boolean;
 }
 
-/** What is wrong with the settings. `names`: the settings, and the credentials that are stored and stay. */
+/** The problem of the settings. `names`: the settings, and the credentials that are stored and stay. */
 export function refuseClientCertificate(
   { clientCertificate, clientKey, plain = false }: GivenSettings,
   names: ReadonlySet<string>,

@@ -29,7 +29,7 @@ const RECORDS: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT',
 const DNS_PORT = 53;
 /** Maximum number of addresses of a name server that are queried. */
 const MAX_ADDRESSES = 8;
-/** How much later than the deadline a query ends by itself, milliseconds, since the deadline may be extended. */
+/** The time after the deadline at which a query ends by itself, milliseconds, since the deadline may be extended. */
 const GRACE_MS = MAX_RETURNED_MS + 50;
 
 /** The check of records. */

@@ -116,7 +116,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** What this machine or its settings are to blame for. */
+/** A fault of this machine or its settings. */
 function ownFault(cause: FailureCause): Fault {
   return { ...targetFault('unreachable', 'connect', cause), suspect: 'own_fault' };
 }

@@ -75,7 +75,7 @@ const load = createRequire(import.meta.url);
 const DEFAULT_MIN_DAYS = 14;
 /** Maximum size of an answer, bytes. */
 const MAX_ANSWER_BYTES = 262_144;
-/** How long an end is known before the registry is asked again; registries refuse clients that ask every minute. */
+/** The time for which an end is known before the registry is asked again; registries refuse clients that ask every minute. */
 const KNOWN_MS = 6 * HOUR_MS;
 /** The same for an answer without one. */
 const UNKNOWN_MS = 15 * MINUTE_MS;
@@ -85,7 +85,7 @@ const MAX_ITEMS = 100;
 /** Statuses of a domain that is not in the DNS, or about to be deleted (RFC 8056). */
 const OUT_OF_USE = new Set(['redemption period', 'pending delete', 'server hold', 'client hold', 'inactive']);
 
-/** What a registry has said: an end and statuses, that there is no such domain, or nothing that helps. */
+/** The answer of a registry: an end and statuses, that there is no such domain, or nothing that helps. */
 interface Registration {
   readonly askedAt: number;
   readonly response: Pick<WebResponse, 'statusCode' | 'timing' | 'lostMs'>;
@@ -129,7 +129,7 @@ export const domainCheck = defineKind({
   },
 });
 
-/** Whether a fault concerns the request: its address may not be dialled, or not now. */
+/** Returns true if a fault concerns the request: its address may not be dialled, or not now. */
 function isOfRequest(fault: Fault | null): boolean {
   return fault?.failure.class === 'forbidden_address' || fault?.failure.cause.code === 'address_busy';
 }

@@ -19,12 +19,12 @@ const MAX_COMPILED = 1_000;
 
 const compiled = new BoundedMap<string, { readonly expression: RE2JS | null }>(MAX_COMPILED);
 
-/** Whether an expression of RE2 is valid and small enough. */
+/** Returns true if an expression of RE2 is valid and small enough. */
 export function isExpression(source: string): boolean {
   return compile(source) !== null;
 }
 
-/** Whether an expression of RE2 matches somewhere in the first 4,096 characters of a text. */
+/** Returns true if an expression of RE2 matches somewhere in the first 4,096 characters of a text. */
 export function matchesExpression(source: string, text: string): boolean {
   return compile(source)?.matcher(text.slice(0, MAX_MATCHED_LENGTH)).find() ?? false;
 }

@@ -28,7 +28,7 @@ import { isBlocked, judgeStatus } from './response-rules.ts';
 const METHOD_PATH = '/grpc.health.v1.Health/Check';
 /** Maximum number of bytes that a server may send in an attempt, of all frames. */
 const MAX_CONNECTION_BYTES = 262_144;
-/** How often the received bytes are counted, milliseconds. */
+/** The interval at which the received bytes are counted, milliseconds. */
 const COUNT_INTERVAL_MS = 50;
 /** Maximum size of the response message, bytes; the message of a health service has two. */
 const MAX_MESSAGE_BYTES = 4_096;
@@ -78,7 +78,7 @@ function portOf({ plain = false, port }: { readonly plain?: boolean; readonly po
   return port ?? (plain ? 80 : 443);
 }
 
-/** What the server answered. */
+/** The answer of the server. */
 interface Reply {
   readonly answered: boolean;
   /** HTTP status; 0: no response arrived. */
@@ -91,7 +91,7 @@ interface Reply {
   readonly fault: Fault | null;
   /** Milliseconds from the request to the headers of the response; null: none arrived. */
   readonly firstByteMs: number | null;
-  /** When the headers arrived, monotonic milliseconds; null: they did not. */
+  /** The time at which the headers arrived, monotonic milliseconds; null: they did not. */
   readonly headersAt: number | null;
 }
 

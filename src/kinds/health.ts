@@ -70,7 +70,7 @@ export const healthCheck: CheckKind = {
 
 const isSuccess = (statusCode: number) => statusCode >= 200 && statusCode < 300;
 
-/** Whether to request `/api/health`; false until it is retried after it was missing. */
+/** Returns true if `/api/health` is due; false until it is retried after it was missing. */
 function isDue(memory: ProbeMemory, now: number): boolean {
   return memory.healthSeen || memory.askHealthAt === null || now >= memory.askHealthAt;
 }

@@ -23,7 +23,7 @@ type Selector =
 
 const paths = new BoundedMap<string, { readonly selectors: readonly Selector[] | null }>(MAX_PATHS);
 
-/** Whether a path is valid, and has no other segments: filters and descendants can take more than linear time. */
+/** Returns true if a path is valid, and has no other segments: filters and descendants can take more than linear time. */
 export function isPlainPath(path: string): boolean {
   return selectorsOf(path) !== null;
 }

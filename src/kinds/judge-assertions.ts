@@ -6,7 +6,7 @@ import { type Assertion, needsBody } from './assertions.ts';
 import { MAX_MATCHED_LENGTH, matchesExpression } from './expression.ts';
 import { queryJson } from './json-query.ts';
 
-/** What assertions are tried on. */
+/** The response on which assertions are tried. */
 export interface AssertedResponse {
   readonly statusCode: number;
   /** Milliseconds. */
@@ -26,7 +26,7 @@ const MAX_MATCHED_CHARACTERS = 10 * MAX_MATCHED_LENGTH;
 /** Maximum number of values of JSON that the paths of a response visit together; each takes some 100 ns. */
 const MAX_VISITED_VALUES = 250_000;
 
-/** Whether an assertion holds, or why this cannot be told. */
+/** The outcome of an assertion, or the reason for which there is none. */
 export type Outcome = 'holds' | 'broken' | BodyProblem;
 
 /** The failure of the first assertion that does not hold, or that cannot be judged; null: all hold. */

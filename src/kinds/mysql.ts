@@ -214,7 +214,7 @@ function readError(body: Buffer): { readonly number: number; readonly text: stri
   return { number: body.readUInt16LE(1), text: body.toString('utf8', 3).replace(/^#.{5}/, '') };
 }
 
-/** What a server says first. */
+/** The greeting of a server. */
 interface Greeting {
   readonly capabilities: number;
   readonly salt: Buffer;
@@ -234,7 +234,7 @@ function readGreeting(body: Buffer): Greeting {
   return { capabilities, salt, plugin: plugin === '' ? 'mysql_native_password' : plugin };
 }
 
-/** What proves the password without saying it; null: the method is not known. */
+/** The proof of the password; null: the method is not known. */
 function scrambleOf(plugin: string, password: string, salt: Uint8Array): Buffer | null {
   if (password === '') return Buffer.alloc(0);
   if (plugin === 'mysql_native_password') {

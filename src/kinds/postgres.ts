@@ -30,7 +30,7 @@ interface Scram {
   readonly first: string;
   /** The second message for the server's first one; null: that cannot be read, or asks for too much. */
   answer(challenge: string): Promise<string | null>;
-  /** Whether the server's last message proves that it knows the password. */
+  /** Returns true if the server's last message proves that it knows the password. */
   accepts(last: string): boolean;
 }
 

@@ -19,7 +19,7 @@ import {
 const DEFAULT_PORT = 6379;
 /** Maximum length of a line of a reply. */
 const MAX_LINE_LENGTH = 1_024;
-/** How a server repeats a command that it does not know, of a long password only the beginning. */
+/** The repetition of an unknown command by the server; of a long password it has only the beginning. */
 const REPEATED = /,? with args beginning with:.*$/i;
 /** Errors that say that the client may not do this, and no more. */
 const NOT_ALLOWED = /^(?:NOAUTH|NOPERM|DENIED|WRONGPASS)\b|invalid password|without any password/i;

@@ -23,7 +23,7 @@ const BOT_WALLS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-sucuri-block', /./],
 ];
 
-/** Whether a bot wall or a rate limit responded. The service is then reachable, so it is not down. */
+/** Returns true if a bot wall or a rate limit responded. The service is then reachable, so it is not down. */
 export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
   if (BLOCKED_CODES.has(statusCode)) return true;
   return BOT_WALLS.some(([name, pattern]) => {
@@ -34,7 +34,7 @@ export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
 }
 
 /**
- * Whether a root check by HEAD is repeated by GET: after any 4xx or 5xx. That includes a 429 and a bot wall's 403,
+ * Returns true if a root check by HEAD is repeated by GET: after any 4xx or 5xx. That includes a 429 and a bot wall's 403,
  * because many rate limits and bot walls affect only HEAD.
  */
 export function refusesHead({ statusCode }: ResponseHead): boolean {
@@ -42,7 +42,7 @@ export function refusesHead({ statusCode }: ResponseHead): boolean {
 }
 
 /**
- * Whether a request over a working connection got no response. GET may work where HEAD does not, because some servers
+ * Returns true if a request over a working connection got no response. GET may work where HEAD does not, because some servers
  * do not respond to HEAD, close the connection, or send a response that is not HTTP.
  */
 export function isUnanswered({ statusCode, fault }: { statusCode: number; fault: Fault | null }): boolean {
@@ -60,7 +60,7 @@ export function judgeRoot(head: ResponseHead, accept: readonly AcceptRule[] | nu
   return good ? null : statusFailure(statusCode);
 }
 
-/** Whether a status code is in a list such as `['2xx', 401]`. */
+/** Returns true if a status code is in a list such as `['2xx', 401]`. */
 function accepts(accept: readonly AcceptRule[], statusCode: number): boolean {
   const family = `${Math.floor(statusCode / 100)}xx`;
   return accept.some((rule) => rule === statusCode || rule === family);

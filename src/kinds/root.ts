@@ -21,7 +21,7 @@ import { isBlocked, isUnanswered, judgeRoot, refusesHead } from './response-rule
 /** Time between trials of HEAD for a service that is requested by GET, milliseconds. */
 const HEAD_TRIAL_MS = HOUR_MS;
 
-/** How often in a row GET must do better than HEAD, where HEAD has done as well before. */
+/** The number of times in a row that GET must do better than HEAD, where HEAD has done as well before. */
 const MIN_DOUBTS = 2;
 
 /** Maximum number of services of a thread with doubts, and with trials. */
@@ -35,7 +35,7 @@ interface HeadSupport {
   answered(serviceId: number, memory: ProbeMemory): ProbeMemory;
   /** Returns the memory after GET did better than HEAD. */
   outdone(serviceId: number, memory: ProbeMemory): ProbeMemory;
-  /** Whether to try HEAD again for a service that is requested by GET. `now`: monotonic milliseconds. */
+  /** Returns true if HEAD is due to be tried again for a service that is requested by GET. `now`: monotonic milliseconds. */
   isTrialDue(serviceId: number, now: number): boolean;
 }
 
@@ -135,7 +135,7 @@ function createHeadSupport(): HeadSupport {
   };
 }
 
-/** Whether one response is better than the other. The order: good, blocked or another 4xx, an error, no response. */
+/** Returns true if one response is better than the other. The order: good, blocked or another 4xx, an error, no response. */
 function isBetter(one: Answer, other: Answer, accept: readonly AcceptRule[] | null): boolean {
   return rankOf(one, accept) < rankOf(other, accept);
 }

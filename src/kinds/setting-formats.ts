@@ -20,7 +20,7 @@ const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie']);
 /** Headers whose names say that they carry a credential. */
 const CREDENTIAL_NAME = /auth|cookie|token|secret|key|pass|session|credential/i;
 
-/** Whether the name of a header, or of the header of a line, says that it carries a credential. */
+/** Returns true if the name of a header, or of the header of a line, says that it carries a credential. */
 export function namesCredential(line: string): boolean {
   return CREDENTIAL_NAME.test(line.split(':', 1)[0] ?? '');
 }
@@ -31,7 +31,7 @@ function readHeaderName(text: string): string | null {
   return name === '' || RESERVED_HEADERS.has(name.toLowerCase()) ? null : name.toLowerCase();
 }
 
-/** Whether a text is labels of a host name, joined by dots. */
+/** Returns true if a text is labels of a host name, joined by dots. */
 function isLabels(text: string): boolean {
   return text.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
 }

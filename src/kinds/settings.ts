@@ -30,7 +30,7 @@ export type SettingsReading =
 export interface SettingField {
   readonly name: string;
   readonly input: 'number' | 'text' | 'area' | 'choice' | 'yes';
-  /** Whether it is a credential, which is never shown. */
+  /** True if it is a credential, which is never shown. */
   readonly secret: boolean;
   /** Of a choice. */
   readonly choices: readonly string[];
@@ -92,7 +92,7 @@ export function credentialsOf(kind: unknown): string[] {
     : settingFields(known).flatMap(({ name, secret }) => (secret ? [name] : []));
 }
 
-/** Where the credentials of a check are sent; they are sealed for it. */
+/** The destination of the credentials of a check; they are sealed for it. */
 export function destinationOf({ kind, url, settings = {} }: Omit<CheckPlace, 'sealed'>): string {
   return kind === 'heartbeat' ? '' : (CHECK_KINDS[kind].destinationOf?.(settings, url) ?? '');
 }
@@ -237,7 +237,7 @@ function lineOf(given: unknown, setting: string, index: number): SettingProblem 
   return typeof line === 'string' ? { code: 'assertion', line: index + 1, ...explainLine(line) } : null;
 }
 
-/** What a violated keyword of a schema says; undefined: the value has the wrong form, for which callers have examples. */
+/** The text of a violated keyword of a schema; undefined: the value has the wrong form, for which callers have examples. */
 export function describeKeyword({ keyword, params }: ErrorObject): SettingProblem | undefined {
   switch (keyword) {
     case 'required':

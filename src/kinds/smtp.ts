@@ -19,7 +19,7 @@ import {
 } from './talk.ts';
 
 const DEFAULT_PORT = 25;
-/** What encrypts the usual ports (RFC 8314, 3). */
+/** The encryption of the usual ports (RFC 8314, 3). */
 const USUAL_SECURITY: ReadonlyMap<number, Security> = new Map([
   [465, 'tls'],
   [587, 'starttls'],
@@ -29,7 +29,7 @@ const MAX_LINE_LENGTH = 2_048;
 /** Maximum number of lines of a reply. */
 const MAX_REPLY_LINES = 100;
 
-/** What servers without enhanced statuses say of a client that they turn away for its address. */
+/** The text of servers without enhanced statuses to a client that they turn away for its address. */
 const OF_THE_CLIENT =
   /\b(?:black|block)[- ]?list|\b(?:dnsbl|rbl|spamhaus|reputation)\b|\b(?:your|this) (?:ip|host|address)\b/i;
 

@@ -12,7 +12,7 @@ const MAX_LINES = 50;
 /** Maximum length of a packet (RFC 4253, 6.1). */
 const MAX_PACKET_BYTES = 35_000;
 const SSH_MSG_KEXINIT = 20;
-/** What OpenSSH says to a client that it turns away, because it was penalised. */
+/** The text of OpenSSH to a client that it turns away, because it was penalised. */
 const TURNED_AWAY = /^Not allowed at this time/;
 
 /** The check of an SSH server. */

@@ -20,7 +20,7 @@ import { judgeExpiry } from './tls.ts';
 /** Bytes of a foreign answer that a failure shows. */
 const MAX_SHOWN_BYTES = 40;
 
-/** How a talk is encrypted: not at all, from the beginning, or after both sides have agreed on it. */
+/** The encryption of a talk: not at all, from the beginning, or after both sides have agreed on it. */
 export type Security = 'plain' | 'tls' | 'starttls';
 
 /** The settings of kinds that may use TLS; `choices`: the kinds of encryption that the protocol has. */
@@ -59,7 +59,7 @@ interface TalkSettings extends QueryWish {
   readonly password?: string;
 }
 
-/** What is wrong with the settings of a talk that is encrypted by `security`. `names`: as in {@link WrongSetting}s of a kind. */
+/** The problem of the settings of a talk that is encrypted by `security`. `names`: as in {@link WrongSetting}s of a kind. */
 export function refuseTalk(
   settings: TalkSettings,
   names: ReadonlySet<string>,
@@ -81,10 +81,10 @@ export function refuseAlone(
     .map(([setting, other]) => ({ setting, problem: { code: 'together', other } }));
 }
 
-/** What a talk has found: null: all is good; `blocked`: the server turns us away, which says nothing of others. */
+/** The verdict of a talk; null: all is good; `blocked`: the server turns us away, which says nothing of others. */
 export type TalkVerdict = Failure | 'blocked' | null;
 
-/** What a talk does. */
+/** The order of a talk. */
 export interface TalkOrder {
   readonly kind: ProbedKind;
   readonly port: number;
@@ -162,7 +162,7 @@ export function contentFailure(cause: FailureCause): Failure {
   return failureOf('content', 'body', cause);
 }
 
-/** What a server says with an error that it answers with. `secrets`: what the text must not show, such as a password. */
+/** The text of a server's error. `secrets`: texts that must not show in it, such as a password. */
 export function refusal(text: string, secrets: readonly (string | undefined)[] = []): Failure {
   return contentFailure({ code: 'server_refuses', error: withoutSecrets(text, secrets) });
 }

@@ -91,7 +91,7 @@ function portOf({ plain = false, port }: { readonly plain?: boolean; readonly po
   return port ?? (plain ? 80 : 443);
 }
 
-/** What the owner sends and expects. */
+/** The settings of the owner. */
 interface Wanted {
   readonly subprotocol?: string;
   readonly send?: string;
@@ -100,17 +100,20 @@ interface Wanted {
   readonly clientCertificate?: string;
 }
 
-/** What the server said. */
+/** The answer of the server. */
 interface Said {
   /** Status of the response to the handshake; 0: none arrived. */
   readonly statusCode: number;
   readonly headers: Headers;
   readonly fault: Fault | null;
-  /** What is wrong with the response or the message; null: nothing. */
+  /** The failure of the response or the message; null: none. */
   readonly failure: Failure | null;
   /** Milliseconds from the request to the response of the handshake; null: none arrived. */
   readonly firstByteMs: number | null;
-  /** When the handshake, or the message that is waited for, was complete, monotonic milliseconds; null: it was not. */
+  /**
+   * The time at which the handshake, or the message that is waited for, was complete, monotonic milliseconds; null: it was
+   * not.
+   */
   readonly answeredAt: number | null;
 }
 
@@ -285,7 +288,7 @@ class Talk {
   }
 }
 
-/** Whether the first message is as expected; null: it is. Bytes that are no UTF-8 are replaced. */
+/** The failure of a first message that is not as expected; null: it is. Bytes that are no UTF-8 are replaced. */
 function judgeMessage(text: string, { contains, matches }: Wanted): Failure | null {
   if (contains !== undefined && !text.includes(contains))
     return failureOf('content', 'body', { code: 'message_lacks', text: contains });

@@ -14,7 +14,7 @@ import {
   withCause,
 } from '../domain/failure.ts';
 
-/** What a service does that fails so, after its name. */
+/** Symptoms of a failing service, after its name. */
 const SYMPTOMS: Readonly<Record<FailureClass, string>> = {
   dns: 'lässt sich im DNS nicht auflösen',
   refused: 'weist Verbindungen ab',
@@ -216,7 +216,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   text: ({ text }) => text,
 };
 
-/** What a service does that fails so, after its name, as in `antwortet mit Fehlern (HTTP 503)`. */
+/** The symptom of a failing service, after its name, as in `antwortet mit Fehlern (HTTP 503)`. */
 export function germanSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
   if (cause.code === 'timeout' && cause.phase === 'first_byte')

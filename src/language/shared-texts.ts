@@ -38,7 +38,7 @@ export interface SharedTexts {
   readonly category: WordOf<Category>;
   /** Why an attempt failed, in one line. */
   readonly failure: (failure: Failure) => string;
-  /** What a service does whose attempts fail so, after its name. */
+  /** The symptom of a failing service, after its name. */
   readonly symptom: (failure: Failure) => string;
   /** Why a service is down or slow, in one line that completes a sentence about it. */
   readonly reason: (reason: StatusReason) => string;

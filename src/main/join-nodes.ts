@@ -91,7 +91,7 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
   });
 }
 
-/** Whether two processes run in the same boot of one machine, and in the same namespace of process IDs. */
+/** Returns true if two processes run in the same boot of one machine, and in the same namespace of process IDs. */
 function isOfThisMachine(identity: string | null, own: string | null): boolean {
   const machineOf = (text: string) => text.split(' ', 2).join(' ');
   return identity !== null && own !== null && machineOf(identity) === machineOf(own);

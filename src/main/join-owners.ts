@@ -85,7 +85,7 @@ export async function joinOwners(parts: {
   return {
     /** Figures of alerts; null: another process decides and sends. */
     alertFigures: () => alerts?.figures() ?? null,
-    /** How attempts to deliver have ended since the start, by what was sent. */
+    /** The ends of attempts to deliver since the start, by what was sent. */
     deliveries: () => ({
       webhooks: deliveries.webhooks.counts(),
       letters: deliveries.letters.counts(),

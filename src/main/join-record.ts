@@ -22,7 +22,7 @@ export interface RecordParts extends Checking {
   readonly isInMaintenance: RecordOptions['isInMaintenance'];
 }
 
-/** What makes the checks. */
+/** The parts that make the checks. */
 export interface Checking {
   /** The checks of this process; null: the nodes of the cluster make them, or none is made yet. */
   readonly fleet: () => Fleet | null;

@@ -15,7 +15,7 @@ import { VERSION } from '../version.ts';
 /** Maximum time over which the first reads of all pages are spread, milliseconds. */
 const FIRST_SPREAD_MS = 15_000;
 
-/** What reads vendors' status pages. */
+/** The parts that read vendors' status pages. */
 export type Vendors = ReturnType<typeof joinVendors>;
 
 /** Starts the thread. No page is read before `intake.load`. */
@@ -27,7 +27,7 @@ export function joinVendors(parts: {
   readonly services: () => Iterable<Service>;
   /** Called when the vendor status of a service has changed. */
   readonly onChange: (serviceId: number) => void;
-  /** Whether the prober is online. */
+  /** Returns true if the prober is online. */
   readonly isOnline: () => boolean;
 }) {
   const { registry, clock, log, onChange, isOnline } = parts;

@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import { SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
-/** What it reads of the fleet. */
+/** The figures that it reads of the fleet. */
 interface StartDelays {
   /** By number of the thread; null: it has not reported yet. */
   readonly hosts: readonly ({ readonly startDelayMs: { readonly p99: number } } | null)[];
@@ -40,7 +40,7 @@ export function watchLateChecks(report: () => StartDelays, clock: Clock, log: Lo
   };
 }
 
-/** What it reads of the fleet. */
+/** The figures that it reads of the fleet. */
 interface AccountBounds {
   readonly hosts: readonly ({
     readonly shares: {

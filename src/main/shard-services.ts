@@ -32,9 +32,9 @@ export interface ShardServices {
   lose(shards: readonly number[]): void;
   /** Applies a change of the list of services. */
   applyChange(change: ServiceChange): void;
-  /** Whether the service is of a shard of the node, loaded or not. */
+  /** Returns true if the service is of a shard of the node, loaded or not. */
   holds(serviceId: number): boolean;
-  /** Whether the node checks the service. */
+  /** Returns true if the node checks the service. */
   has(serviceId: number): boolean;
   stop(): void;
 }

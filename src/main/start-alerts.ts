@@ -15,7 +15,7 @@ import type { ProberState } from '../record/connection-watch.ts';
 import type { RetentionNow } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
 
-/** What alerts are made from. */
+/** The sources of alerts. */
 export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status' | 'lastOutageOf'> {
   readonly registry: Registry;
   /** The prober's own connection: while it is offline nothing is decided or sent. */
@@ -36,7 +36,7 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   readonly log: Log;
 }
 
-/** What tells people, at work. */
+/** The running parts that notify people. */
 export interface Alerts {
   /** Null: nothing was read yet. */
   figures(): AlertFigures | null;

@@ -31,7 +31,7 @@ export function countThreads({ checks }: Config): number {
 /** Up to so many checks a second, the threads of a fleet are started with small young generations. */
 const QUIET_CHECKS_PER_SECOND = 100;
 
-/** Whether these services make few checks, the usual interval given in milliseconds; without services it is not known. */
+/** Returns true if these services make few checks, the usual interval given in milliseconds; without services it is not known. */
 export function isQuiet(services: readonly Service[], intervalMs: number): boolean {
   let perSecond = 0;
   for (const { check, paused } of services)

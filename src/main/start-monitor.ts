@@ -43,7 +43,7 @@ export interface MonitorRole extends Role {
   judging(): Judging | null;
 }
 
-/** What a judge of a cluster has kept ready while it stood by. */
+/** The state that a judge of a cluster has kept ready while it stood by. */
 export interface StoodBy {
   /** Position of the newest change that the directory has. */
   readonly lastChange: number;
@@ -277,7 +277,7 @@ function fillVendors({ intake }: Vendors, directory: ServiceDirectory, states: r
   intake.fill(states, (serviceId) => directory.byId(serviceId) !== null);
 }
 
-/** How this process checks a service with the state of the record; null: it does not. */
+/** The target of a service that this process checks, with the state of the record; null: it does not. */
 function targetFrom(record: ResultRecord, service: Service, region: string): CheckTarget | null {
   const { memory, lastCheckedAt } = record.probeStateOf(service.id);
   return checkTargetOf(service, region, memory, lastCheckedAt);

@@ -152,7 +152,7 @@ export class RoleChanges {
     };
   }
 
-  /** Whether each region has a vote; empty if this process is not the monitor of a cluster. */
+  /** Returns true if each region has a vote; empty if this process is not the monitor of a cluster. */
   votes(): ReadonlyMap<string, boolean> {
     return this.#monitor?.judging()?.votes() ?? NO_VOTES;
   }

@@ -23,9 +23,9 @@ export interface ServingRole extends Role {
   retire(): Promise<void>;
 }
 
-/** How long a start waits for Redis, milliseconds; then the last statuses of the registry are served. */
+/** The time for which a start waits for Redis, milliseconds; then the last statuses of the registry are served. */
 const REDIS_TIMEOUT_MS = 1_000;
-/** How long a stop waits for the monitor's responses to open requests, milliseconds. */
+/** The time for which a stop waits for the monitor's responses to open requests, milliseconds. */
 const STOP_TIMEOUT_MS = 5_000;
 /** Time between two reads of vendor statuses without a notification by the monitor, milliseconds. */
 const VENDOR_POLL_MS = 60_000;

@@ -31,7 +31,7 @@ export interface StoppedChecksOptions {
 
 /** The watch. */
 export interface StoppedChecks {
-  /** How long this process has made none of the checks that are due, milliseconds; 0: it makes them, or none is due. */
+  /** The time for which this process has made none of the checks that are due, milliseconds; 0: it makes them, or none is due. */
   stoppedMs(): number;
   /** The same of whole regions, by name; only the monitor of a cluster knows. */
   regionsStoppedMs(): ReadonlyMap<string, number>;
@@ -50,12 +50,12 @@ const OWN = '';
 /** Starts to watch. */
 export function watchStoppedChecks(options: StoppedChecksOptions): StoppedChecks {
   const { report, knownProblem, regions, clock, log } = options;
-  /** What has stopped, by region and for this process: since when (monotonic milliseconds), and why. */
+  /** The stopped checks, by region and for this process: since when (monotonic milliseconds), and why. */
   const stopped = new Map<string, { readonly sinceMs: number; problem: string; isSaid: boolean }>();
   /** Checks that each thread had completed at the last read. */
   let done: readonly number[] = [];
 
-  /** Whether a thread has checks that wait, and neither makes nor has completed any since the last read. */
+  /** Returns true if a thread has checks that wait, and neither makes nor has completed any since the last read. */
   function findIdle(): string | null {
     const { services, hosts } = report();
     const before = done;

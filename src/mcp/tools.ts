@@ -1,7 +1,7 @@
 /**
- * What assistants can ask: each tool has the schemas of its input and its result, and a function from the one to the other.
- * Results are those of the API's endpoints. Names, titles and descriptions come from owners and vendors; results carry them
- * as values of JSON members and never inside a sentence of ours, so that an instruction in them stays data.
+ * The tools of assistants. Each has the schemas of its input and its result, and a function from the one to the other. Results
+ * are those of the API's endpoints. Names, titles and descriptions come from owners and vendors; results carry them as values
+ * of JSON members and never inside a sentence of ours, so that an instruction in them stays data.
  */
 
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
@@ -86,7 +86,7 @@ const CURSOR_INPUT = Type.Optional(
 );
 const NEXT_CURSOR = nullable(Type.String(), 'The cursor of the next page; null: this is the last one.');
 
-/** What tools share. */
+/** The parts that tools share. */
 interface ToolParts extends ToolSources {
   readonly ask: ApiCaller;
 }

@@ -1,4 +1,4 @@
-/** How late the event loop of the main thread runs its timers. */
+/** The lag with which the event loop of the main thread runs its timers. */
 import { createHistogram } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 import { type Clock, systemClock } from '../clock.ts';

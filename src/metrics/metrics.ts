@@ -4,7 +4,7 @@ import { getOrInsert } from '../async/bounded-map.ts';
 import { replaceEventLoopLag, UNUSED_RESOLUTION_MS } from './event-loop-lag.ts';
 import { addRequestDurations } from './request-durations.ts';
 
-/** What a probe thread reports. */
+/** The figures that a probe thread reports. */
 export interface SlotFigures {
   readonly catalogue: { readonly held: number; readonly waiting: number };
   readonly owners: { readonly held: number; readonly waiting: number };

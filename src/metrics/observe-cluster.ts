@@ -19,7 +19,7 @@ export interface ResultFigures {
   readonly contradicted: number;
   /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
   readonly unreadable: number;
-  /** How long the oldest results that this judge has read wait to be committed, milliseconds; 0: none wait. */
+  /** The time for which the oldest results that this judge has read wait to be committed, milliseconds; 0: none wait. */
   readonly delayMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface ClusterFigures {
   /** By region; empty if this process is not the monitor. */
   shards(): ReadonlyMap<string, { readonly held: number; readonly waiting: number }>;
   results(): ResultFigures;
-  /** Whether each region has a vote; empty if this process is not the monitor. */
+  /** Returns true if each region has a vote; empty if this process is not the monitor. */
   votes(): ReadonlyMap<string, boolean>;
 }
 
@@ -96,7 +96,7 @@ export function observeCluster(metrics: Metrics, figures: ClusterFigures, known:
   );
 }
 
-/** Where the regions disagree. */
+/** Observes services on which the regions disagree. */
 function observeScopes(metrics: Metrics, { status: { counts }, nodes = () => [] }: KnownStatuses): void {
   metrics.gaugeBy(
     'upbeat_services_failing',

@@ -8,7 +8,7 @@ import { type Metrics, observeSlots, type SlotFigures } from './metrics.ts';
 import { observeAlerts, type ReadAlertFigures } from './observe-alerts.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
 
-/** What a probe thread reports. */
+/** The figures that a probe thread reports. */
 interface HostFigures {
   readonly openChecks: number;
   readonly waiting: number;

@@ -17,7 +17,7 @@ export interface CalendarEvent {
   readonly startsAt: number;
   /** Null: not known. */
   readonly endsAt: number | null;
-  /** When it was last changed, epoch milliseconds. */
+  /** The time at which it was last changed, epoch milliseconds. */
   readonly updatedAt: number;
   /** It does not take place. */
   readonly isCancelled: boolean;

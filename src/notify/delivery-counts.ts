@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
-/** How an attempt ended. `given_up`: it failed, and none follows; `dropped`: none was made, because too many waited. */
+/** The end of an attempt. `given_up`: it failed, and none follows; `dropped`: none was made, because too many waited. */
 const DELIVERY_ENDS = ['delivered', 'retried', 'given_up', 'dropped'] as const;
 
 /** One of {@link DELIVERY_ENDS}. */

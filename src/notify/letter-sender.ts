@@ -33,11 +33,11 @@ export interface LetterSenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Whether a service is down now. */
+  /** Returns true if a service is down now. */
   readonly isDown: (serviceId: number) => boolean;
   /** Why a service cannot be reached now; absent: not known. */
   readonly whyUnreached?: WhyUnreached;
-  /** Whether this process is the monitor; if not, another one may send. */
+  /** Returns true if this process is the monitor; if not, another one may send. */
   readonly isOurs: () => boolean;
 }
 
@@ -76,7 +76,7 @@ export function startLetterSender(options: LetterSenderOptions) {
     return Math.min(MAX_LETTERS_PER_SECOND - begun.length, MAX_IN_FLIGHT - inFlight.size);
   };
 
-  /** Whether the last attempt reached the mail server; what failed before the start may have failed because none did. */
+  /** True if the last attempt reached the mail server; what failed before the start may have failed because none did. */
   let wasReached = false;
   let cancelWake: Cancel = () => {};
   /** Goes on when the oldest letter of the last second is a second old: the polls of the outbox are too far apart. */
@@ -217,13 +217,16 @@ function listHeaders(end: string, hostname: string): Readonly<Record<string, str
   return { 'List-Id': `<status.${hostname}>`, ...oneClickHeaders(end) };
 }
 
-/** What somebody is asked to confirm, without words of an owner: strangers could have anything sent to anybody. */
+/**
+ * The name of the topic that somebody is asked to confirm, without words of an owner: strangers could have anything sent to
+ * anybody.
+ */
 function askedName({ kind, plainName: name }: TopicName, language: MessageLanguage, siteUrl: string): string {
   const where = kind === 'page' ? siteUrl.replace(/^https?:\/\//, '') : '';
   return where + nameOf({ kind, name }, language);
 }
 
-/** What a subscription is about, in words. */
+/** The topic of a subscription, in words. */
 export function nameOf({ kind, name }: Pick<TopicName, 'kind' | 'name'>, language: MessageLanguage): string {
   if (kind !== 'category') return cleanLine(name, MAX_NAME_LENGTH);
   const titles: Readonly<Record<string, string>> = SHARED_TEXTS[language].category;

@@ -37,9 +37,9 @@ export interface MessageSenderOptions {
   readonly counter: DeliveryNotes;
   readonly random: Random;
   readonly log: Log;
-  /** Whether a service is down now. */
+  /** Returns true if a service is down now. */
   readonly isDown: (serviceId: number) => boolean;
-  /** Whether this process is the monitor, and online; if not, nothing is sent. */
+  /** Returns true if this process is the monitor, and online; if not, nothing is sent. */
   readonly isOurs: () => boolean;
 }
 
@@ -95,7 +95,7 @@ export function startMessageSender(options: MessageSenderOptions) {
     return { ...settled, problem, dueAt: now + Math.round(waitMs) };
   };
 
-  /** When the newest attempt of a channel that has a pace began, by the monotonic clock. */
+  /** The time at which the newest attempt of a channel that has a pace began, by the monotonic clock. */
   const begunAt = new Map<number, number>();
   let cancelWake: Cancel = () => {};
   /** For how long the pace of its kind holds a channel up, milliseconds. */

@@ -20,7 +20,7 @@ export interface OperatorSenderOptions {
   readonly tools: ChannelTools;
   readonly log: Log;
   readonly prober: () => { readonly online: boolean; readonly offlineSince: number | null };
-  /** Whether this process is the monitor; if not, nothing is sent. */
+  /** Returns true if this process is the monitor; if not, nothing is sent. */
   readonly isMonitor: () => boolean;
 }
 
@@ -40,7 +40,7 @@ interface Waiting {
   readonly addedAt: number;
 }
 
-/** What was told and what waits. */
+/** The notices that were sent and those that wait. */
 interface Told {
   /** Start of the outage that was told, epoch milliseconds; null: that it is over was told. */
   readonly since: number | null;

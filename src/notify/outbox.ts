@@ -9,16 +9,16 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { DeliveryEnd, DeliveryNotes } from './delivery-counts.ts';
 
-/** What is due. */
+/** The items that are due. */
 interface Due {
   readonly id: number;
 }
 
 /** An outbox of the registry. */
 export interface OutboxOptions<Item extends Due, Outcome> {
-  /** What is due at `now`, epoch milliseconds, the first `limit`. What is in flight is still due. */
+  /** The first `limit` items that are due at `now`, epoch milliseconds. Items in flight are still due. */
   readonly due: (now: number, limit: number) => Promise<readonly Item[]>;
-  /** Whether nothing waits at all, also not for a later time. Absent: something may. */
+  /** Returns true if nothing waits at all, also not for a later time. Absent: something may. */
   readonly isEmpty?: () => Promise<boolean>;
   /** Grows with each write to the registry; absent: it is read every second. */
   readonly writes?: (() => number) | undefined;
@@ -27,7 +27,7 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   /** Makes one attempt. Does not reject. Null: it was aborted, and is made again by the next monitor. */
   readonly attempt: (item: Item, signal: AbortSignal) => Promise<Outcome | null>;
   readonly note: (outcome: Outcome) => Promise<void>;
-  /** How an attempt with this outcome ended. */
+  /** Returns the end of an attempt with this outcome. */
   readonly endOf: (outcome: Outcome) => DeliveryEnd;
   readonly counter: DeliveryNotes;
   /** Deletes what was settled before `before`, epoch milliseconds. */
@@ -36,7 +36,7 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   readonly retentionNow: () => Promise<number>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process may send; if not, another one may do so, or nothing can be sent. */
+  /** Returns true if this process may send; if not, another one may do so, or nothing can be sent. */
   readonly isOurs: () => boolean;
   /** For the log, in the plural: `webhooks`. */
   readonly what: string;
@@ -47,7 +47,7 @@ const POLL_INTERVAL_MS = SECOND_MS;
 const MAX_IN_FLIGHT = 64;
 /** Maximum time that receivers delay the end of the program. */
 const STOP_TIMEOUT_MS = 5 * SECOND_MS;
-/** What was settled is shown for this time. */
+/** The time for which settled items are shown, milliseconds. */
 const KEPT_MS = 30 * DAY_MS;
 
 /** Starts to send. */

@@ -36,7 +36,7 @@ interface WebhookSenderOptions {
   readonly sharedNow?: (() => number) | undefined;
   readonly random: Random;
   readonly log: Log;
-  /** Whether this process is the monitor; if not, another one may deliver. */
+  /** Returns true if this process is the monitor; if not, another one may deliver. */
   readonly isOurs: () => boolean;
 }
 

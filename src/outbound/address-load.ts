@@ -44,8 +44,8 @@ export function shareAddressLoad(): SharedArrayBuffer {
 }
 
 /**
- * What counts as one address: an IPv4 address, also inside IPv6, or a /64 of IPv6, all of which is often one host. A /64 of a private
- * network (RFC 4193) has many.
+ * The key of one address: an IPv4 address, also inside IPv6, or a /64 of IPv6, all of which is often one host. A /64 of a
+ * private network (RFC 4193) has many.
  */
 export function loadKeyOf(text: string): string {
   const address = readAddress(text);
@@ -78,7 +78,7 @@ export function createAddressLoads({
     if (sum > 0) open.set(key, sum);
     else open.delete(key);
   };
-  /** How long the rate of a row is used up, nanoseconds; 0: it is not. */
+  /** The time for which the rate of a row is used up, nanoseconds; 0: it is not. */
   const usedUp = (row: number, { everyNs, burst }: Bound): bigint => {
     const aheadNs = Atomics.load(table, row) - nowNs() - everyNs * BigInt(burst - 1);
     return aheadNs > 0n ? aheadNs : 0n;

@@ -1,9 +1,9 @@
-/** Whether a certificate is for a host, by the rules of Node.js, and when its chain ends: read once for each certificate and host. */
+/** The hosts of certificates by the rules of Node.js, and the ends of their chains: read once for each certificate and host. */
 import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity } from 'node:tls';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 
-/** When a chain of certificates ends. */
+/** The end of a chain of certificates. */
 export interface ChainEnd {
   /** Expiry of the certificate that expires first, epoch milliseconds. */
   readonly expiresAt: number;
@@ -11,7 +11,7 @@ export interface ChainEnd {
   readonly intermediate: string | null;
 }
 
-/** What a certificate says to a host. */
+/** The identity of a certificate for a host. */
 interface Identity extends ChainEnd {
   /** Code of the reason why the certificate is not for the host, such as `ERR_TLS_CERT_ALTNAME_INVALID`; null: it is. */
   readonly problem: string | null;
@@ -20,7 +20,7 @@ interface Identity extends ChainEnd {
 /** Returns what a certificate says to a host, a name or an address. */
 export type IdentityReader = (host: string, certificate: X509Certificate) => Identity;
 
-/** Whether a trusted root has issued a certificate. */
+/** Returns true if a trusted root has issued a certificate. */
 export type RootCheck = (certificate: X509Certificate) => boolean;
 
 /** Maximum number of remembered identities; the oldest is forgotten. */
@@ -47,8 +47,8 @@ function readIdentity(host: string, certificate: X509Certificate, isIssuedByRoot
 }
 
 /**
- * When the chain that the server sent ends. Certificates behind a root do not count: OpenSSL and browsers end the chain at the first root
- * that they trust, so that an old cross-signed certificate behind it may have expired.
+ * The end of the chain that the server sent. Certificates behind a root do not count: OpenSSL and browsers end the chain at
+ * the first root that they trust, so that an old cross-signed certificate behind it may have expired.
  */
 export function endOfChain(certificate: X509Certificate, isIssuedByRoot: RootCheck): ChainEnd {
   const chain = chainOf(certificate);

@@ -28,14 +28,14 @@ import { type Fault, targetFault, tlsFault } from './fault.ts';
 import type { Inlet } from './inlet.ts';
 import type { TlsState } from './tls-cause.ts';
 
-/** How the certificate of a server is verified. */
+/** The verification of a server's certificate. */
 export interface Trust {
   readonly context: SecureContext;
   /** False: any certificate is accepted, because the caller only needs to know whether the server responds. */
   readonly verify: boolean;
   readonly identify: IdentityReader;
   readonly isIssuedByRoot: RootCheck;
-  /** Whether the server gets a client certificate if it asks for one. */
+  /** True if the server gets a client certificate if it asks for one. */
   readonly offersCertificate: boolean;
 }
 
@@ -45,7 +45,10 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-/** How a check verifies the certificate of its server: by the authorities, not at all, or by this authority alone, in PEM. */
+/**
+ * The authorities by which a check verifies its server's certificate: by the authorities, not at all, or by this authority
+ * alone, in PEM.
+ */
 export type CertificateRule = string;
 
 /**
@@ -132,8 +135,9 @@ function authoritiesOf(caFile: string | null): string[] | undefined {
 /** Milliseconds with a fraction. Null: the phase did not happen. */
 export interface PhaseTimings {
   /**
-   * When the first connection began, if no name had to be resolved before it, monotonic milliseconds; null: a name was resolved first, or
-   * no connection began. Our own work before it, such as starting other checks, is not the target's time.
+   * The time at which the first connection began, if no name had to be resolved before it, monotonic milliseconds; null: a
+   * name was resolved first, or no connection began. Our own work before it, such as starting other checks, is not the
+   * target's time.
    */
   beganAt: number | null;
   /** Also null if no query was sent, because of a literal address, the hosts file or the cache. */
@@ -245,7 +249,7 @@ function refuseLookup(
   done(new Error(`only addresses are dialled, not ${hostname}`), '');
 }
 
-/** What is known of a connection whose TLS failed. */
+/** The state of a connection whose TLS failed. */
 export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1, trust }: DialOrder): TlsState {
   return {
     certificateSeen: socket.getPeerX509Certificate() !== undefined,

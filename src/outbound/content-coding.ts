@@ -13,7 +13,7 @@ import type { Headers } from './response-head.ts';
 /** A body, or its beginning. */
 export interface Content {
   readonly bytes: Buffer;
-  /** Whether there is more of it. */
+  /** True if there is more of it. */
   readonly cut: boolean;
 }
 
@@ -53,7 +53,7 @@ function codingsOf(field: Headers[string]): string[] {
     .filter((coding) => DECODERS.has(coding));
 }
 
-/** What a stream has decoded. */
+/** The decoded content of a stream. */
 interface Poured extends Content {
   /** Number of bytes that belonged to the coding. */
   readonly consumed: number;

@@ -13,7 +13,7 @@ export interface Destination {
   readonly secure: boolean;
   /** Lower-case ASCII name, or an address without brackets. */
   readonly host: string;
-  /** Whether `host` is an address, which needs no name resolution. */
+  /** True if `host` is an address, which needs no name resolution. */
   readonly literal: boolean;
   readonly port: number;
   /** Path and query for the request line. */

@@ -51,7 +51,7 @@ const MAX_ADDRESSES = 8;
 const MAX_OPEN = 8;
 /** Time without a connection after which the next address is tried (RFC 8305, 5). */
 const ATTEMPT_DELAY_MS = 250;
-/** How long IPv6 addresses wait for the IPv4 addresses (RFC 8305, 3, with the families swapped). */
+/** The time for which IPv6 addresses wait for the IPv4 addresses (RFC 8305, 3, with the families swapped). */
 const RESOLUTION_DELAY_MS = 50;
 
 /** Makes the connection and adds its phases to `timings`. Never rejects because of the target. */
@@ -82,14 +82,14 @@ class Dialling {
   /** Connections that are being made. */
   #open: readonly Socket[] = [];
   readonly #faults: Fault[] = [];
-  /** How long an address that has as many connections as it may must wait, milliseconds; 0: there is none. */
+  /** The time that an address must wait that has as many connections as it may, milliseconds; 0: there is none. */
   #waitMs = 0;
   /** The socket that connected first; the others are then closed. */
   #chosen: Socket | null = null;
   #lastFamily: 4 | 6 = 6;
   #begun = false;
   #ended = false;
-  /** Whether the time is spent on name resolution: no connection is being made. */
+  /** True if the time is spent on name resolution: no connection is being made. */
   #waited = false;
   /** Cancels the timer after which the next address is tried in parallel. */
   #cancelDelay: Cancel | null = null;
@@ -228,7 +228,7 @@ class Dialling {
     if (this.#hasMore()) this.#delay(ATTEMPT_DELAY_MS);
   }
 
-  /** Whether there is, or may still be, an address that has not been tried. */
+  /** Returns true if there is, or may still be, an address that has not been tried. */
   #hasMore(): boolean {
     return this.#waiting[4].length > 0 || this.#waiting[6].length > 0 || this.#asking.length > 0;
   }

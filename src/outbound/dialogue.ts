@@ -41,7 +41,7 @@ export class Dialogue {
   readonly #clock: Clock;
   readonly #deadline: Deadline;
   readonly #openedAt: number;
-  /** Whether the server gets a client certificate if it asks for one. */
+  /** True if the server gets a client certificate if it asks for one. */
   #offersCertificate: boolean;
   #socket: Socket;
   #buffer: Buffer = Buffer.alloc(FIRST_BUFFER_BYTES);
@@ -60,7 +60,7 @@ export class Dialogue {
     this.#listen();
   }
 
-  /** Whether the server has sent anything. */
+  /** True if the server has sent anything. */
   get answered(): boolean {
     return this.firstByteMs !== null;
   }

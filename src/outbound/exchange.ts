@@ -21,7 +21,7 @@ export interface ExchangeOrder {
   /** Alternating names and values, without `Host`. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
-  /** Whether the body of a response is read; otherwise reading ends with the headers. */
+  /** Returns true if the body of a response is read; otherwise reading ends with the headers. */
   readonly wantsBody: (statusCode: number, headers: Headers) => boolean;
   /** Maximum number of bytes of the body; reading ends when there are more. */
   readonly maxBodyBytes: number;
@@ -97,11 +97,11 @@ export class ExchangeResult {
   headers: Headers = NO_HEADERS;
   /** Null: not wanted, or incomplete. */
   body: Buffer | null = null;
-  /** Whether the body is longer than `maxBodyBytes`; `body` then contains its beginning. */
+  /** True if the body is longer than `maxBodyBytes`; `body` then contains its beginning. */
   overlong = false;
   /** Why there is no response or only a part of the body; null: no fault. */
   fault: Fault | null = null;
-  /** When the headers arrived, monotonic milliseconds; null: they did not. */
+  /** The time at which the headers arrived, monotonic milliseconds; null: they did not. */
   headersAt: number | null = null;
   /** Milliseconds from the sent request to the first byte of the response; null: none arrived. */
   firstByteMs: number | null = null;
@@ -124,7 +124,7 @@ class Exchange extends ExchangeResult {
   #settled = false;
   #sentAt = 0;
   #begunAt: number | null = null;
-  /** Whether an interim response has arrived. */
+  /** True if an interim response has arrived. */
   #interim = false;
   #kept: Buffer = NOTHING;
   #bodyBytes = 0;

@@ -28,7 +28,7 @@ const OWN_FAULT_CODES: ReadonlySet<string> = new Set([
   ...['EACCES', 'EINVAL', 'EPERM'],
 ]);
 
-/** Whether a system error code concerns this machine, never the target. */
+/** Returns true if a system error code concerns this machine, never the target. */
 export function isOwnCode(code: string): boolean {
   return OWN_FAULT_CODES.has(code);
 }
@@ -91,7 +91,7 @@ export function tlsFault({ code = '', message }: NodeJS.ErrnoException, state: T
   return { ...targetFault('tls', 'tls', cause), suspect: suspectOf(code) };
 }
 
-/** How much of a response had arrived when its connection broke. */
+/** The part of a response that had arrived when its connection broke. */
 export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
 /**

@@ -38,7 +38,7 @@ export interface UnreadableCredentialsLog {
 /** Creates the log of checks whose credentials cannot be decrypted. */
 export function createUnreadableCredentialsLog(log: Log, clock: Clock): UnreadableCredentialsLog {
   const isNew = createRepeatFilter(clock);
-  /** When an attempt of a domain was last not made. */
+  /** The last time at which an attempt of a domain was not made. */
   const noted = new BoundedMap<string, number>(MAX_REMEMBERED);
   return {
     note({ domain, problem }) {

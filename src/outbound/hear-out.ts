@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Deadline } from './deadline.ts';
 
-/** How a conversation ended. */
+/** The end of a conversation. */
 export interface Conversation {
   /** `taken`: the caller had enough. `closed`: the connection ended before. `timeout`: the deadline ended, or an abort. */
   readonly end: 'taken' | 'closed' | 'timeout';
@@ -11,7 +11,7 @@ export interface Conversation {
   readonly errorCode: string | null;
   /** Milliseconds from the start to the first byte; null: none arrived. */
   readonly firstByteMs: number | null;
-  /** When it ended, monotonic milliseconds. */
+  /** The time at which it ended, monotonic milliseconds. */
   readonly endedAt: number;
 }
 

@@ -17,7 +17,7 @@ export class Inlet {
   /** The option `onread` of the connection's socket, which then emits no `data`. */
   readonly onread: { readonly buffer: Buffer; readonly callback: (bytes: number) => boolean };
   #take: Taker | null = null;
-  /** What arrived before it was wanted: a copy. */
+  /** A copy of the bytes that arrived before they were wanted. */
   #early: Buffer | null = null;
 
   constructor() {

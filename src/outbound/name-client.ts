@@ -51,7 +51,7 @@ const MARGIN_MS = 5;
 const MAX_CUT_MS = 1500;
 /** The part of the time left that it waits at most, so that the rest is enough to use them; twice that if there are none. */
 const CUT_SHARE = 1 / 3;
-/** How often a silent server gets a copy of a query to find out whether it responds again, milliseconds. */
+/** The interval at which a silent server gets a copy of a query to find out whether it responds again, milliseconds. */
 const PROBE_SILENT_MS = 10_000;
 /** Period of the timer that keeps the process alive and does nothing else. */
 const ALIVE_MS = HOUR_MS;
@@ -59,7 +59,7 @@ const ALIVE_MS = HOUR_MS;
 /** A name server with its state. */
 interface KnownServer {
   readonly channel: ServerChannel;
-  /** Whether the server refused a query, or did not reply before the next one was due, and has not replied since. */
+  /** True if the server refused a query, or did not reply before the next one was due, and has not replied since. */
   silent: boolean;
   lastReplyAt: number;
   probedAt: number;
@@ -119,7 +119,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
       });
       return pending;
     },
-    /** When a name server last responded, monotonic milliseconds; -Infinity: never. */
+    /** The time at which a name server last responded, monotonic milliseconds; -Infinity: never. */
     lastReplyAt: (): number => lastReplyAt,
     /** Cancels the queries in flight, which fail with `ECANCELLED`. */
     close(): void {

@@ -28,7 +28,7 @@ export interface NameRecord {
 export interface NameReply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly code: string;
-  /** Whether not all records fitted into the datagram, so that the query must be repeated over TCP. */
+  /** True if not all records fitted into the datagram, so that the query must be repeated over TCP. */
   readonly truncated: boolean;
   /** Records of the queried type that are complete, in the order of the reply. */
   readonly records: readonly NameRecord[];
@@ -48,7 +48,7 @@ function loadCodec(): typeof DnsPacket {
   return codec;
 }
 
-/** Whether a name is valid in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
+/** Returns true if a name is valid in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
 export function isQueryableName(name: string): boolean {
   const bare = name.endsWith('.') ? name.slice(0, -1) : name;
   return (
@@ -161,8 +161,8 @@ function decodeWhole(packet: Buffer): Message | null {
 }
 
 /**
- * Whether the packet is long enough for the entries that its head counts. The codec reads as many, also past the end, so that the 12
- * bytes of a hostile server would take most of a second.
+ * Returns true if the packet is long enough for the entries that its head counts. The codec reads as many, also past the end,
+ * so that the 12 bytes of a hostile server would take most of a second.
  */
 function holdsItsEntries(packet: Buffer): boolean {
   if (packet.length < HEAD_BYTES) return false;

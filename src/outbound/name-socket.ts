@@ -229,7 +229,7 @@ function askOverTcp(
 export type ServerList = () => readonly string[];
 
 const DNS_PORT = 53;
-/** How long the system's list is cached, milliseconds. A machine that changes networks changes its name servers. */
+/** The time for which the system's list is cached, milliseconds. A machine that changes networks changes its name servers. */
 const MAX_LIST_AGE_MS = 5000;
 
 /**

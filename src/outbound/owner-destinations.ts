@@ -16,8 +16,8 @@ export interface OwnerReach {
 }
 
 /**
- * What is dialled for an owner: private addresses only for a trusted account (`checks.trustedPrivate`), on any port, and in tests
- * (operating, `checks.ownersMayProbePrivate`).
+ * The policy for addresses that are dialled for an owner: private addresses only for a trusted account
+ * (`checks.trustedPrivate`), on any port, and in tests (operating, `checks.ownersMayProbePrivate`).
  */
 export function ownerPolicy(reach: OwnerReach, isTrusted: boolean): AddressPolicy {
   const { ports, allowPrivate, ownersMayProbePrivate, trustedPrivate = [] } = reach;

@@ -8,7 +8,7 @@ export type BodyReading =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** Whether it is all of the body; false: it is longer than the limit, and `text` is its beginning. */
+      /** True if it is all of the body; false: it is longer than the limit, and `text` is its beginning. */
       readonly whole: boolean;
     }
   /** The body cannot be decoded: it is damaged, or incomplete. `coding` is known, such as `gzip`. */
@@ -94,7 +94,7 @@ function metaCharset(head: string): string | null {
   return null;
 }
 
-/** Whether most characters outside of ASCII are invalid, so that a text without a charset is not UTF-8. */
+/** Returns true if most characters outside of ASCII are invalid, so that a text without a charset is not UTF-8. */
 function isMostlyInvalid(text: string): boolean {
   let foreign = 0;
   let invalid = 0;

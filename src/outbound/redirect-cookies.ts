@@ -11,7 +11,7 @@ export interface RedirectCookie {
   readonly value: string;
   /** The host that gets it. */
   readonly host: string;
-  /** Whether hosts below `host` get it too. */
+  /** True if hosts below `host` get it too. */
   readonly below: boolean;
   readonly path: string;
   readonly secure: boolean;

@@ -7,7 +7,7 @@ import type { DialParts } from './dial.ts';
 import { type Fault, nameFault, targetFault, timeoutFault } from './fault.ts';
 import type { Lookup } from './resolver.ts';
 
-/** What to resolve. */
+/** The name to resolve. */
 export interface AddressOrder {
   readonly destination: Pick<Destination, 'host' | 'literal'>;
   readonly guard: AddressGuard;

@@ -43,7 +43,7 @@ export type RecordResolver = ReturnType<typeof createResolver>;
 const MAX_TTL_MS = 300_000;
 const MAX_CACHED = 20_000;
 
-/** How much later a query without a response ends than the extended deadlines of its attempts, milliseconds. */
+/** The time by which a query without a response ends after the extended deadlines of its attempts, milliseconds. */
 const MARGIN_MS = 50;
 
 interface Cached {
@@ -140,7 +140,7 @@ export function createResolver(settings: ResolverSettings) {
       });
       return { answer, cancel: () => pending.finish({ kind: 'failed', code: 'ECANCELLED' }) };
     },
-    /** Whether no name server has responded since `since` (monotonic milliseconds). */
+    /** Returns true if no name server has responded since `since` (monotonic milliseconds). */
     silentSince: silence.silentSince,
     /** Cancels the queries in flight. */
     close(): void {
@@ -150,7 +150,7 @@ export function createResolver(settings: ResolverSettings) {
   };
 }
 
-/** How often the root is queried while no name server responds, milliseconds. */
+/** The interval at which the root is queried while no name server responds, milliseconds. */
 const SILENCE_MS = 1500;
 /** Deadline of a query for the root. */
 const ROOT_TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@
 import type { FailureCause } from '../domain/failure.ts';
 import type { Headers } from './response-head.ts';
 
-/** How a body is delimited. */
+/** The framing of a body. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }

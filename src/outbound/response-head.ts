@@ -29,14 +29,14 @@ const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_
 const BEGINNING = 'HTTP/';
 const STATUS_LINE = /^HTTP\/\d(?:\.\d)?[ \t]+([1-9]\d\d)(?![^ \t\r])/i;
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** What is read line by line: bytes that are not printable ASCII, line breaks other than CR LF, folded fields. */
+/** Bytes that have to be read line by line: bytes that are not printable ASCII, line breaks other than CR LF, folded fields. */
 const UNUSUAL = /[^\t\r\n -~]|\r(?!\n)|(?<!\r)\n|\n[\t ]/;
 
 /** Parses heads, one after another. */
 export class HeadReader {
   /** Offset of the first byte after the head in the chunk that completed it. */
   bodyOffset = 0;
-  /** Whether a byte of the current head has arrived. */
+  /** True if a byte of the current head has arrived. */
   begun = false;
   #statusCode: number | null = null;
   #fields: [name: string, value: string][] = [];
@@ -129,7 +129,7 @@ export class HeadReader {
   }
 }
 
-/** What is wrong with the first bytes of a response that is not HTTP/1.1. */
+/** The problem of the first bytes of a response that is not HTTP/1.1. */
 function notHttp(bytes: Buffer): FailureCause {
   // A record of TLS, which is an alert or a handshake (RFC 8446, 5.1).
   if ((bytes[0] === 0x15 || bytes[0] === 0x16) && bytes[1] === 3) return { code: 'tls_instead_of_http' };

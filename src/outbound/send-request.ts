@@ -149,7 +149,7 @@ function redirectOf(request: WebRequest, statusCode: number, headers: Headers): 
   return (typeof location === 'string' ? location : location?.[0]) || null;
 }
 
-/** Whether a redirect changes the method to GET and drops the body (Fetch, "HTTP-redirect fetch"). */
+/** Returns true if a redirect changes the method to GET and drops the body (Fetch, "HTTP-redirect fetch"). */
 function becomesGet(method: string, statusCode: number): boolean {
   if (statusCode === 303) return method !== 'GET' && method !== 'HEAD';
   return (statusCode === 301 || statusCode === 302) && method === 'POST';

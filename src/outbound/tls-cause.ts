@@ -1,11 +1,11 @@
-/** What errors of TLS say of a server, by the codes of OpenSSL and Node.js. Pure. */
+/** The causes of TLS errors, by the codes of OpenSSL and Node.js. Pure. */
 import type { FailureCause } from '../domain/failure.ts';
 
-/** What is known of a connection whose TLS failed. */
+/** The state of a connection whose TLS failed. */
 export interface TlsState {
-  /** Whether the server had sent its certificate: what failed then is not the choice of versions and ciphers. */
+  /** True if the server had sent its certificate: what failed then is not the choice of versions and ciphers. */
   readonly certificateSeen: boolean;
-  /** Whether the check has a client certificate. */
+  /** True if the check has a client certificate. */
   readonly offersCertificate: boolean;
   /** The protocol that was offered by ALPN; undefined: none. */
   readonly protocol: string | undefined;
@@ -47,7 +47,7 @@ const CLIENT_CERTIFICATE_ALERTS = new Set([
 /** `ERR_SSL_TLSV1_ALERT_UNKNOWN_CA`; OpenSSL names alerts by the version that introduced them. */
 const SSL_CODE = /^ERR_SSL_((?:SSL\/TLS|SSLV3|TLSV1|TLSV13)_(?:ALERT_)?)?(.+)$/;
 
-/** Whether a code is that of an error of TLS on an open connection. */
+/** Returns true if a code is that of an error of TLS on an open connection. */
 export function isTlsCode(code: string): boolean {
   return code.startsWith('ERR_SSL_');
 }

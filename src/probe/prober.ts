@@ -36,7 +36,7 @@ export interface ProberSettings {
   readonly concurrency: number;
   /** `limits.connectionsPerAddress`; absent: no bound. */
   readonly connectionsPerAddress?: number;
-  /** Where the threads of a process count them; absent: each counts alone. */
+  /** The memory in which the threads of a process count them; absent: each counts alone. */
   readonly addressLoad?: SharedArrayBuffer;
   /** Key of the credentials of checks, 32 bytes; null or absent: those that have some are not made. */
   readonly checksKey?: Uint8Array | null;

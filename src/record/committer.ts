@@ -21,7 +21,7 @@ export interface ServiceUpdate {
 }
 
 /**
- * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
+ * The end of an update in flight. `stale`: another writer was first. `gone`: the service was removed or moved to another
  * account. `lost`: the update was dropped at stop.
  */
 export type CommitEnd = CommitOutcome | { readonly kind: 'gone' | 'lost' };
@@ -29,7 +29,7 @@ export type CommitEnd = CommitOutcome | { readonly kind: 'gone' | 'lost' };
 /** The end of an update that was dropped at stop. */
 export const LOST: CommitEnd = { kind: 'lost' };
 
-/** How one attempt ended. */
+/** The end of one attempt. */
 type CommitAttempt =
   | { readonly isCommitted: true; readonly outcomes: readonly CommitOutcome[] }
   /** `refusal`: the registry refuses all writes at present; null: the attempt failed for another reason. */
@@ -107,7 +107,7 @@ export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdat
   return heartbeat === null ? update : { ...update, heartbeat };
 }
 
-/** When the latest check was better than `to`; null: it was not, or there was none. */
+/** The time of the latest check if it was better than `to`; null: it was not, or there was none. */
 function lastGoodAt({ latest }: CurrentStatus, to: Verdict): number | null {
   const isGood = latest !== null && (latest.status === 'up' || (latest.status === 'slow' && to === 'down'));
   return isGood ? latest.checkedAt : null;
@@ -124,7 +124,7 @@ export function toRoutineUpdate(tracked: TrackedService, now: number): StatusUpd
   };
 }
 
-/** How an update of a service ended, by the outcome of its commit; absent: it was dropped at stop. */
+/** The end of an update, by the outcome of its commit; absent: it was dropped at stop. */
 export function endOf({ current }: TrackedService, outcome: CommitOutcome | undefined): CommitEnd {
   if (outcome === undefined) return LOST;
   return outcome.kind === 'stale' && outcome.current.seq <= current.seq ? { kind: 'gone' } : outcome;

@@ -27,7 +27,7 @@ export interface CheckSpan {
    */
   readonly provenFrom: number;
   readonly endedAt: number;
-  /** When the record received the result. */
+  /** The time at which the record received the result. */
   readonly takenAt: number;
 }
 
@@ -53,7 +53,7 @@ export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number
  */
 export type Ruling = 'clear' | 'own' | 'wait';
 
-/** Whether a check got an HTTP response: to its first attempt, to a later one after a failure, or to none. */
+/** The HTTP response of a check: to its first attempt, to a later one after a failure, or to none. */
 export type Answer = 'first' | 'later' | 'none';
 
 /** Watches the prober's own connection. */

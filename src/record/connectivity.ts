@@ -16,11 +16,11 @@ export interface ConnectivityOptions {
   readonly log: Log;
   /** A good response of a service that takes longer is `slow`, milliseconds. */
   readonly slowOverMs: (serviceId: number) => number;
-  /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
+  /** The number of configured control targets; 0: the majority of the fleet decides (decisions). */
   readonly controlTargets: number;
   /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
   readonly queryControlTargets: () => Promise<boolean>;
-  /** How many services are checked at present. */
+  /** The number of services that are checked at present. */
   readonly fleetSize: () => number;
   /**
    * Called when the prober went offline or online, or when held results may have been decided. The caller then calls
@@ -139,7 +139,7 @@ export function createConnectivity(options: ConnectivityOptions) {
       watch.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt)),
     /** An attempt has been waiting for its response for so long that it may become slow, now. */
     noteDelay: (): void => watch.noteDelay(),
-    /** Whether a heartbeat that is missed now counts against its service. */
+    /** Returns true if a heartbeat that is missed now counts against its service. */
     trustsMissedHeartbeat: (): boolean => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
       return !outages.isOpen;

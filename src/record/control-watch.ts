@@ -67,7 +67,7 @@ export class ControlWatch implements ConnectionWatch {
   #wantedAt = Number.NEGATIVE_INFINITY;
   /** Time of the first failed or delayed attempt since the newest good answer: an outage may have begun then. */
   #firstDoubtAt = Number.POSITIVE_INFINITY;
-  /** How long the first response to a query usually takes, milliseconds; null: not known yet. */
+  /** The time that the first response to a query usually takes, milliseconds; null: not known yet. */
   #usualMs: number | null = null;
   /** Start of the oldest unanswered query that only delays caused; null: there is none. */
   #unansweredFrom: number | null = null;

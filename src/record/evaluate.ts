@@ -46,11 +46,11 @@ export interface EvaluationRules {
   readonly usual: CheckTiming;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;
-  /** Whether a maintenance of the vendor was in progress at `at`, epoch milliseconds, which may have passed. */
+  /** Returns true if a maintenance of the vendor was in progress at `at`, epoch milliseconds, which may have passed. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
-  /** How regions agree; null: all results count as those of one region. */
+  /** The quorum of regions; null: all results count as those of one region. */
   readonly regions: Pick<RegionRules, 'quorum'> | null;
-  /** Whether a service that depends on others was down by itself since a time, epoch milliseconds; absent: it was. */
+  /** Returns true if a service that depends on others was down by itself since a time, epoch milliseconds; absent: it was. */
   readonly wasAlone?: (service: Service, since: number) => boolean;
 }
 
@@ -120,7 +120,7 @@ function evaluateCheck(
   return recheckRegions.length === 0 ? update : { ...update, recheckRegions };
 }
 
-/** How the regions agree on a service with this check; null: there is one region. */
+/** The rules by which regions agree on a service with this check; null: there is one region. */
 export function rulesFor(check: CheckDefinition, { usual, regions }: CheckRules): RegionRules | null {
   if (regions === null) return null;
   return { ...regions, freshMs: freshMsOf(timingOf(check, usual)), among: check.regions ?? null };
@@ -251,7 +251,7 @@ const UNMOVED = { transition: null, incident: null } as const;
 /** The observation behind a change of the status. */
 interface Cause {
   readonly reason: StatusReason | null;
-  /** When it is evaluated, epoch milliseconds. */
+  /** The time at which it is evaluated, epoch milliseconds. */
   readonly now: number;
   /**
    * Start of the first attempt of the check, epoch milliseconds. It decides whether the check was made within a maintenance, however
@@ -334,7 +334,7 @@ function heartbeatWriteOf(
 }
 
 /**
- * Whether a later heartbeat was evaluated before this one, which came through the inbox. Heartbeats are ordered by
+ * Returns true if a later heartbeat was evaluated before this one, which came through the inbox. Heartbeats are ordered by
  * arrival (decisions, Heartbeats). An arrival in the future shows that the clock was set back, and is ignored.
  */
 function isOvertaken(
@@ -345,7 +345,7 @@ function isOvertaken(
   return inboxId !== undefined && lastArrivedAt !== null && lastArrivedAt <= now && arrivedAt < lastArrivedAt;
 }
 
-/** Whether an earlier heartbeat had a later timestamp; only where both have one (decisions, Heartbeats). */
+/** Returns true if an earlier heartbeat had a later timestamp; only where both have one (decisions, Heartbeats). */
 function isOutdated({ newestTimestamp = null }: ServiceState, { timestamp, kind }: HeartbeatReport): boolean {
   return kind !== 'start' && timestamp !== null && newestTimestamp !== null && timestamp < newestTimestamp;
 }

@@ -8,7 +8,7 @@ import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 
-/** How often the caller calls {@link HeartbeatDeadlines.poll}: a missed heartbeat is committed within a second. */
+/** The interval at which the caller calls {@link HeartbeatDeadlines.poll}: a missed heartbeat is committed within a second. */
 const DEADLINE_POLL_MS = 250;
 /**
  * After a poll this late, heartbeats that have arrived meanwhile are read first, for the length of a period: the next poll may follow
@@ -24,7 +24,7 @@ const NEAR_MS = 1_500;
 export interface Deadline {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** How long the service may be silent, milliseconds. */
+  /** The time for which the service may be silent, milliseconds. */
   readonly silenceMs: number;
   /** Number of deadlines that have passed since the last heartbeat of the service; 0: this is the first. */
   readonly missed: number;
@@ -72,7 +72,7 @@ export class HeartbeatDeadlines {
   /** No deadline is due before this time, milliseconds of the monotonic clock. */
   #dueFromMs = 0;
   #restarts = false;
-  /** When all deadlines were last started, epoch milliseconds. */
+  /** The time at which all deadlines were last started, epoch milliseconds. */
   #startedAt: number;
 
   constructor(clock: Clock, log: Log, silenceMs: number) {
@@ -271,7 +271,7 @@ export class HeartbeatDeadlines {
   }
 }
 
-/** Whether two definitions allow the same silence. */
+/** Returns true if two definitions allow the same silence. */
 function isSameLength(a: CheckDefinition, b: CheckDefinition): boolean {
   return (
     a.periodMs === b.periodMs &&

@@ -19,7 +19,9 @@ const COMMIT_TIMEOUT_MS = 10_000;
 
 export interface HeartbeatIntakeOptions {
   readonly registry: Pick<OwnershipStore, 'claimDomain'>;
-  /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
+  /**
+   * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
+   */
   readonly isCatalogueDomain: (domain: string) => boolean;
   readonly services: TrackedServices;
   /** Resolves when the record has loaded the service, if it exists. */
@@ -88,7 +90,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
   };
 }
 
-/** Whether the current definition of the service accepts heartbeats of the account. */
+/** Returns true if the current definition of the service accepts heartbeats of the account. */
 function isAccepted({ accountId, check }: Service, account: number): boolean {
   return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
 }

@@ -15,13 +15,13 @@ import {
 const MIN_SERVICES = 10;
 /** "Checked in the last minute" (decisions); no failure is held for longer. */
 const WINDOW_MS = 60_000;
-/** How often results are counted while a service fails. */
+/** The interval at which results are counted while a service fails. */
 const COUNT_PERIOD_MS = 500;
 
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
 
 export interface MajorityWatchOptions extends ConnectionWatchOptions {
-  /** How many services are checked at present. */
+  /** The number of services that are checked at present. */
   readonly fleetSize: () => number;
 }
 

@@ -34,7 +34,7 @@ export interface MissedHeartbeat {
   readonly via: 'missed';
   /** Epoch milliseconds. */
   readonly deadlineAt: number;
-  /** How long the service may be silent, milliseconds. */
+  /** The time for which the service may be silent, milliseconds. */
   readonly silenceMs: number;
 }
 
@@ -109,8 +109,8 @@ export interface HeartbeatReceipt {
 }
 
 /**
- * How a heartbeat ended. `gone`: the service was removed or moved to another account. `unavailable`: it was not
- * committed. A {@link StorageRefusal}: the registry accepts no writes at present.
+ * The end of a heartbeat. `gone`: the service was removed or moved to another account. `unavailable`: it was not committed. A
+ * {@link StorageRefusal}: the registry accepts no writes at present.
  */
 export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable' | StorageRefusal;
 

@@ -24,7 +24,7 @@ import {
 import type { OwnOutage } from './observation.ts';
 import type { TrackedService } from './tracked-services.ts';
 
-/** What it needs of the record. */
+/** Its dependencies in the record. */
 export interface ReachOptions {
   readonly serviceOf: (serviceId: number) => TrackedService | undefined;
   /** IDs of all that a service depends on, directly or through others, the nearest first; absent: none depends on another one. */
@@ -72,7 +72,7 @@ export class Reaches {
   /** Failures of which it is not known whether they count. */
   readonly #recent = new BoundedMap<number, Sample[]>(MAX_DOUBTED);
   readonly #outages = new BoundedMap<number, Outage>(MAX_OUTAGES);
-  /** When each service was asked last, by the monotonic clock. */
+  /** The time at which each service was asked last, by the monotonic clock. */
   readonly #asked = new BoundedMap<number, number>(MAX_OUTAGES);
   #cancel = (): void => {};
   /** A look follows in this turn. */
@@ -127,7 +127,10 @@ export class Reaches {
     if (this.#down.size > 0) this.#lookSoon();
   };
 
-  /** Whether a service that has recovered was down by itself since `since`, epoch milliseconds, as far as that is known. */
+  /**
+   * Returns true if a service that has recovered was down by itself since `since`, epoch milliseconds, as far as that is
+   * known.
+   */
   readonly wasAlone = (service: Service, since: number): boolean => {
     const { phase } = this.#down.get(service.id)?.reach ?? { phase: 'asking' };
     return (phase === 'asking' || phase === 'open') && !this.#wasUnreached(service, since);
@@ -272,7 +275,10 @@ export class Reaches {
     return { from: outage.from + byMs, to: outage.to === null ? null : outage.to + byMs };
   }
 
-  /** Whether something that the service depends on was down at `at`, epoch milliseconds, or so close to it that this is the cause. */
+  /**
+   * Returns true if something that the service depends on was down at `at`, epoch milliseconds, or so close to it that this is
+   * the cause.
+   */
   #wasUnreached(service: Service, at: number): boolean {
     return this.#ancestorIds(service).some((id) => {
       const one = this.#options.serviceOf(id);
@@ -339,7 +345,7 @@ function notAfter(reach: Reach, now: number): Reach {
   return { ...reach, since: Math.min(since, now), ...settles };
 }
 
-/** Whether a sample of a failure is a heartbeat that says so, and not one that is missing. */
+/** Returns true if a sample of a failure is a heartbeat that says so, and not one that is missing. */
 function isReport({ check }: Service, { statusCode }: Sample): boolean {
   return check.kind === 'heartbeat' && statusCode !== 0;
 }

@@ -18,9 +18,11 @@ import type { SampleRegions } from './sample-regions.ts';
 /** Settings for services that send heartbeats. */
 interface HeartbeatSettings {
   readonly registry: Pick<OwnershipStore, 'claimDomain'>;
-  /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
+  /**
+   * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
+   */
   readonly isCatalogueDomain: (domain: string) => boolean;
-  /** How long a service may be silent whose owner configured no period, milliseconds. */
+  /** The time for which a service may be silent whose owner configured no period, milliseconds. */
   readonly silenceMs: number;
 }
 
@@ -32,7 +34,7 @@ export interface RecordOptions {
   /** The table of statuses that the record writes, if `status` publishes from it; absent: a new one. */
   readonly statuses?: StatusPlace;
   readonly samples: Pick<SampleStore, 'append'>;
-  /** Whether the registry accepts writes; absent: always. */
+  /** The state of the registry's storage; absent: it always accepts writes. */
   readonly storage?: StorageHealth;
   /** The external time series of incidents, heartbeats and detailed samples; absent or null: none. */
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
@@ -43,7 +45,7 @@ export interface RecordOptions {
     readonly usual: CheckTiming;
     /** Services affected by an outage of the prober are checked again within this time. */
     readonly firstSpreadMs: number;
-    /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
+    /** The number of configured control targets; 0: the majority of the fleet decides (decisions). */
     readonly controlTargets: number;
   };
   readonly heartbeats: HeartbeatSettings;
@@ -51,13 +53,13 @@ export interface RecordOptions {
   readonly queryControlTargets: () => Promise<boolean>;
   /** Called with the services to check again, spread over `spreadMs`. */
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
-  /** What services depend on; absent: nothing. */
+  /** The dependencies of services; absent: none. */
   readonly dependencies?: Pick<ReachOptions, 'ancestorsOf' | 'recheck'>;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;
-  /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
+  /** Returns true if a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
-  /** How the verdicts of the regions form one status; absent: there is only one region. */
+  /** The rules that join the verdicts of the regions into one status; absent: there is only one region. */
   readonly regions?: RegionOptions;
   /** Which samples name their region; absent: none. */
   readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;

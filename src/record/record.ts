@@ -31,7 +31,7 @@ import { type ServiceLoader, type ServiceSource, startServiceLoader } from './se
 import { createTrackedServices, type TrackedService, type TrackedServices } from './tracked-services.ts';
 import { UpdatePipeline } from './update-pipeline.ts';
 
-/** What the record could not hand to its stores. */
+/** The losses of the record: updates and samples that its stores did not take. */
 export interface RecordLosses {
   /** Results and heartbeats of which nothing but their samples is left. */
   readonly observations: number;
@@ -226,7 +226,9 @@ export class ResultRecord {
     return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
   }
 
-  /** What the record has dropped since the start, because a store was unavailable for too long, and what waits for it. */
+  /**
+   * The updates and samples dropped since the start, because a store was unavailable for too long, and those that wait for it.
+   */
   losses(): RecordLosses {
     const { waiting, dropped } = this.#publisher.sampleFigures();
     return { observations: this.#pipeline.dropped(), samples: dropped, waitingSamples: waiting };

@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { RegionRules } from '../domain/status/regional-status.ts';
 
-/** How the verdicts of the regions of a cluster form one status. */
+/** The rules that join the verdicts of a cluster's regions into one status. */
 export interface RegionOptions extends Pick<RegionRules, 'quorum'> {
   /**
    * The regions that have a vote now on services with an interval, milliseconds: online, with a live node in the last two
@@ -16,7 +16,7 @@ export interface RegionOptions extends Pick<RegionRules, 'quorum'> {
   readonly requestRechecks: (region: string, serviceIds: readonly number[]) => void;
 }
 
-/** How often services that may be requested again are forgotten, milliseconds. */
+/** The interval at which services that may be requested again are forgotten, milliseconds. */
 const CLEAN_PERIOD_MS = 60_000;
 
 /** Collects the re-check requests to other regions. */

@@ -20,7 +20,7 @@ export interface ResultIntakeOptions {
   readonly publisher: Pick<Publisher, 'addSample'>;
   /** The settings `checks.*`: the times of services that set none. */
   readonly usual: CheckTiming;
-  /** How the verdicts of the regions form one status; null: there is only one region. */
+  /** The rules that join the verdicts of the regions into one status; null: there is only one region. */
   readonly regions: RegionOptions | null;
   /** Which samples name their region; absent: none. */
   readonly sampleRegions?: Pick<SampleRegions, 'nameOf'> | undefined;

@@ -28,7 +28,7 @@ export interface PendingObservation {
 /** An update that is being committed. */
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
-  /** When it was evaluated, epoch milliseconds. */
+  /** The time at which it was evaluated, epoch milliseconds. */
   readonly recordedAt: number;
   /** Revision of the definition that it was evaluated for. */
   readonly revision: number;
@@ -135,12 +135,12 @@ export function createTrackedServices(statuses: StatusPlace = new StatusTable())
   };
 }
 
-/** Whether a service has something that few services have at a time; its bits. */
+/** Bits of what few services have at a time. */
 const IS_MEMORY_NEW = 1;
 const IS_CHECK_CHANGED = 2;
 const IS_REMOVED = 4;
 
-/** What few services have at a time: an outage, heartbeats, an update in flight. */
+/** The parts that few services have at a time: an outage, heartbeats, an update in flight. */
 interface RareParts {
   openIncident: Incident | null;
   lastArrivedAt: number | null;
@@ -304,7 +304,10 @@ function countChecked(all: Iterable<TrackedService>): number {
   return count;
 }
 
-/** Whether the result belongs to the current check of the service. What changes something else, such as a name, leaves it valid. */
+/**
+ * Returns true if the result belongs to the current check of the service. What changes something else, such as a name, leaves
+ * it valid.
+ */
 export function isOfRevision(
   { service, isRemoved, checkRevision }: TrackedService,
   { revision }: CheckResult,

@@ -199,7 +199,7 @@ export class UpdatePipeline {
     }
   }
 
-  /** Whether an observation that has waited in the queue still applies to the service. */
+  /** Returns true if an observation that has waited in the queue still applies to the service. */
   #isValid(tracked: TrackedService, observation: Observation): boolean {
     if (tracked.isRemoved) return false;
     const result = checkResultOf(observation);

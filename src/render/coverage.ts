@@ -87,7 +87,7 @@ export function toCoverage({ width, height, windings }: Raster, shift: number): 
   return { width: wide, height, values };
 }
 
-/** Whether a contour runs clockwise on the screen: the sign of its area by the shoelace formula. */
+/** Returns true if a contour runs clockwise on the screen: the sign of its area by the shoelace formula. */
 function turnsRight(contour: Contour): boolean {
   let area = 0;
   let previous: OutlineStep | undefined = contour.at(-1);

@@ -57,9 +57,9 @@ function readFont(weight: Weight) {
     unitsPerEm: parsed.unitsPerEm,
     xHeight: top('x'),
     capHeight: top('H'),
-    /** How far round letters extend beyond flat ones at baseline and top. */
+    /** The distance by which round letters extend beyond flat ones at baseline and top. */
     overshoot: Math.max(top('o') - top('x'), top('O') - top('H')) + 3,
-    /** Whether the font has the code point. */
+    /** Returns true if the font has the code point. */
     has: (character: string): boolean => parsed.charToGlyphIndex(character) > 0,
     advance: (character: string): number => parsed.charToGlyph(character).advanceWidth,
     /** Added to the advance of `left` if `right` follows. */

@@ -75,7 +75,7 @@ async function drawInProcess(field: CellField, entry: URL, timeoutMs: number) {
   return { pixels: null, fault, final: end === NO_WEBGL };
 }
 
-/** What WebGL lacks, a package or its build; null: nothing. */
+/** The package or build that WebGL lacks; null: none. */
 export function findMissingWebgl(): string | null {
   if (!existsSync(new URL('node-canvas-webgl/', MODULES))) return WEBGL_FAULTS.notInstalled;
   return existsSync(new URL('gl/build/', MODULES)) ? null : WEBGL_FAULTS.notBuilt;

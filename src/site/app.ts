@@ -29,7 +29,7 @@ export interface AppOptions extends ShownParts {
   readonly limitServer?: LimitServer | null;
   /** Cached reads of the registry, for when its server is unavailable. Default null: the registry needs no server. */
   readonly kept?: KeptReads | null;
-  /** Whether the process serves the site; false: only the routes about this process. Default true. */
+  /** True if the process serves the site; false: only the routes about this process. Default true. */
   readonly serves?: boolean;
 }
 
@@ -94,13 +94,13 @@ export function createApp(options: AppOptions) {
   };
 }
 
-/** What decides who is a member. */
+/** The parts that tell members from strangers. */
 function membersOnly({ settings: { siteUrl }, authenticator, owners, ownedPages }: AppOptions) {
   const sessions = owners === null ? null : { ...owners, cookie: createSiteCookie(siteUrl) };
   return { siteUrl, authenticator, sessions, pages: ownedPages };
 }
 
-/** When a client may repeat a refused request, seconds. */
+/** The time after which a client may repeat a refused request, seconds. */
 const REGISTRY_RETRY_SECONDS = 5;
 
 /** The code of an error of the registry: another process is the monitor by now, and this one ends. */

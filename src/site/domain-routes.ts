@@ -1,4 +1,4 @@
-/** What a status page shows at a domain of its owner. Everything else of this site does not exist there. */
+/** The routes of a status page at a domain of its owner. Everything else of this site does not exist there. */
 import type { Route } from '../http/route.ts';
 import type { ProvedPageDomain } from '../store/ports/status-pages.ts';
 

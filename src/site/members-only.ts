@@ -73,7 +73,7 @@ function refuse({ bucket, path }: Route, request: HttpRequest, { siteUrl }: Memb
   );
 }
 
-/** What members see is kept by no cache that serves others too. */
+/** Keeps an answer to members out of caches that serve others too. */
 function keepPrivate(answer: HttpResponse): HttpResponse {
   const { 'Cache-Control': cache = '', ...headers } = answer.headers;
   const ages = cache.split(/, */).filter((word) => word !== '' && !/^(?:public|private|s-maxage)/.test(word));

@@ -51,7 +51,7 @@ export async function openPageDomains({ registry, siteUrl, clock, log }: PageDom
       const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
       return name === hostname ? null : (byName.get(name) ?? null);
     },
-    /** Whether a page has a domain, in any case. */
+    /** Returns true if a page has a domain, in any case. */
     isProved: (domain: string): boolean =>
       byName.has(domain.toLowerCase()) && domain.toLowerCase() !== hostname,
     /** Reads the domains now. */

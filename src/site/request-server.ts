@@ -53,7 +53,7 @@ export class RequestServer {
   readonly #base: string;
   readonly #router = new Router();
   readonly #koa;
-  /** Whether a URL could also be one of this site without its base path. */
+  /** True if a URL could also be one of this site without its base path. */
   readonly #isAmbiguous: boolean;
   readonly #findAtDomain: ReturnType<typeof createDomainRoutes>;
   /** By what precedes the slug, with its slash, in small letters. */

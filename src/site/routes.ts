@@ -61,7 +61,7 @@ import { createOpenApi } from './openapi.ts';
 import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
 
-/** What endpoints and pages read and write in the registry. */
+/** The methods of the registry that endpoints and pages use. */
 type SiteRegistry = PublicReads &
   Pick<IncidentStore, 'incidentsOfServicesSince'> &
   TransitionReads &
@@ -74,17 +74,17 @@ export interface ShownParts {
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
-    /** What `/` shows: `services`, `sign-in` or `page:<slug>`. Default `services`. */
+    /** The content of `/`: `services`, `sign-in` or `page:<slug>`. Default `services`. */
     readonly home?: string;
-    /** Whether the site is for its members alone. Default false. */
+    /** True if the site is for its members alone. Default false. */
     readonly isForMembers?: boolean;
-    /** Where to report vulnerabilities; null: the operator names no contact. */
+    /** The contact for vulnerabilities; null: the operator names no contact. */
     readonly securityContact?: string | null;
     readonly intervalMs: number;
     /** Maximum response time of a check that is not slow, milliseconds. */
     readonly slowOverMs: number;
     readonly version: string;
-    /** What the page about this installation says of its settings. */
+    /** The settings that the page about this installation shows. */
     readonly about: AboutSettings;
   };
   readonly directory: ServiceDirectory;
@@ -119,7 +119,7 @@ export interface RouteSources extends ShownParts {
   readonly authenticator: PipelineOptions['authenticator'];
 }
 
-/** What owners change by the API; none if this site has no owners. */
+/** The routes by which owners make changes; none if this site has no owners. */
 function ownedRoutes(
   { owners, directory, settings: { siteUrl }, now }: RouteSources,
   services: ServiceJson,

@@ -14,7 +14,7 @@ import type { PartState, Readiness } from '../view/monitor.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceSearch } from '../view/service-search.ts';
 
-/** How long metrics are reused, as a multiple of the time that it took to collect them. */
+/** The time for which metrics are reused, as a multiple of the time that it took to collect them. */
 const REUSE_FACTOR = 9;
 /** Maximum time for which metrics are reused, milliseconds. */
 const MAX_REUSE_MS = 250;

@@ -24,7 +24,7 @@ export function watchSilence({
   silenceMs = SILENCE_MS,
   onChange,
 }: SilenceWatchOptions): () => void {
-  /** When the ping was sent that has no answer yet, monotonic milliseconds; null: each has its answer. */
+  /** The time at which the ping was sent that has no answer yet, monotonic milliseconds; null: each has its answer. */
   let askedAtMs: number | null = null;
   let isSilent = false;
   let lastTickMs = clock.monotonic();

@@ -24,7 +24,7 @@ export const ON_DEMAND: ThreadPolicy = {
   hangMs: 20_000,
 };
 
-/** When a thread is restarted. */
+/** The conditions under which a thread is restarted. */
 export interface ThreadPolicy {
   readonly restart: Extract<RestartKind, 'permanent' | 'temporary'>;
   /** After more restarts than this the thread is given up; null: any number is allowed. */
@@ -67,7 +67,7 @@ export interface SupervisedThread<M extends Methods> {
   readonly call: ThreadClient<M>['call'];
   /** Resolves when the running thread answers. Rejects if it does not run, or ends before. */
   readonly ping: ThreadClient<M>['ping'];
-  /** Whether it runs now. */
+  /** Returns true if it runs now. */
   isRunning(): boolean;
   /** Ends it for good; calls in flight are rejected. */
   stop(): Promise<void>;

@@ -55,7 +55,7 @@ export function createBadgeAddresses(secretKey: Uint8Array, siteUrl: string) {
 /** A label in place of a name that tells the host. */
 export const UNNAMED = 'Status';
 
-/** What strangers may read of the name of a private service: its display name, unless that is or contains the name of its host. */
+/** The name of a private service for strangers: its display name, unless that is or contains the name of its host. */
 export function nameWithoutHost({ name, domain }: Pick<Service, 'name' | 'domain'>): string {
   const isPart = /[.:]/.test(domain) && name.toLowerCase().includes(domain);
   return isPart || name === domain ? UNNAMED : name;

@@ -10,9 +10,9 @@ import {
 } from '../domain/picture.ts';
 import { enumParameter, readParameters, refuse, textParameter } from '../http/parameters.ts';
 
-/** What a badge can show. `status` is the contract's (4.6). */
+/** The variants of a badge. `status` is the contract's (4.6). */
 export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
-/** What `latency` can show. */
+/** The measures of `latency`. */
 export const BADGE_MEASURES = ['median', 'p95'] as const;
 /** Formats of a badge: a picture, or the response of an endpoint for Shields. */
 export const BADGE_FORMATS = ['png', 'svg', 'shields'] as const;
@@ -21,7 +21,7 @@ export const BADGE_SCALES = ['1', '2'] as const;
 /** Maximum length of a label in characters (code points). A badge shows about 30 characters of it. */
 export const MAX_LABEL_LENGTH = 100;
 
-/** What a badge shows. */
+/** The variant of a badge. */
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
 /** A figure of a latency badge. */
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];

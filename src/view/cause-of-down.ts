@@ -30,7 +30,7 @@ export function causeOfDown(
 
 /** Why a service cannot be reached. */
 export interface Unreached {
-  /** What people call the cause; null: those who see the service may not know of it. */
+  /** The name of the cause; null: those who see the service may not know of it. */
   readonly because: string | null;
 }
 
@@ -58,7 +58,7 @@ function findCause(
   return down.find(isFirst) ?? null;
 }
 
-/** Whether everyone who sees a service may know of another one: it is public, or both are for the same members alone. */
+/** Returns true if everyone who sees a service may know of another one: it is public, or both are for the same members alone. */
 function mayName(
   { visibility, accountId }: Service,
   cause: Service,

@@ -124,7 +124,7 @@ export async function readCells(
   return rows;
 }
 
-/** How many of the newest steps of a span have to be read. */
+/** The number of newest steps of a span that have to be read. */
 function freshSteps(known: Row | undefined, span: PictureSpan): number {
   const steps = stepsOf(span);
   if (known === undefined) return steps;

@@ -1,4 +1,4 @@
-/** How long the vendors of the catalogue take to report outages, as data for the endpoint and the page. */
+/** The time that vendors of the catalogue take to report outages, as data for the endpoint and the page. */
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createPromiseCache } from '../async/promise-cache.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
@@ -16,13 +16,13 @@ import type { UnreadTime, VendorStore } from '../store/ports/vendors.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';
 
-/** How far back it looks. */
+/** The windows of the figures. */
 export const HONESTY_WINDOWS = ['90d', '1y'] as const;
 
 export type HonestyWindow = (typeof HONESTY_WINDOWS)[number];
 
 const LENGTHS: Readonly<Record<HonestyWindow, number>> = { '90d': 90 * DAY_MS, '1y': 365 * DAY_MS };
-/** How long figures are shown before they are computed again. */
+/** The time for which figures are shown before they are computed again. */
 const MAX_AGE_MS = 10 * MINUTE_MS;
 /** Number of services whose incidents are read by one call, so that other reads of the registry come in between. */
 const SERVICES_AT_ONCE = 32;
@@ -54,7 +54,7 @@ export interface Honesty {
   readonly all: HonestyFigures;
 }
 
-/** What it is computed from. */
+/** The sources of the figures. */
 export interface HonestySources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'intervalMs' | 'now'> {
   readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'> & Pick<VendorStore, 'unreadTimesSince'>;
 }

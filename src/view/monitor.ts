@@ -44,9 +44,9 @@ export interface Readiness {
 interface ReportedEvent {
   /** A name of docs/runbook.md. */
   readonly event: string;
-  /** How often since the start. */
+  /** The number of times since the start. */
   readonly count: number;
-  /** When last, epoch milliseconds. */
+  /** The last time, epoch milliseconds. */
   readonly lastAt: number;
 }
 
@@ -54,7 +54,7 @@ interface ReportedEvent {
 export interface PartState {
   /** The problem in one line; null: the part works. */
   readonly problem: string | null;
-  /** What the operator should do, one sentence; null: nothing. */
+  /** Advice for the operator, one sentence; null: none. */
   readonly advice?: string | null;
   /** Number of points or results that have not been stored or sent yet. */
   readonly waiting?: number;

@@ -3,7 +3,7 @@ import { domainInUse, domainOrigin, type OwnedPage } from '../domain/status-page
 
 type Addressed = Pick<OwnedPage, 'slug' | 'domain' | 'access'>;
 
-/** Where a page is: the start of its addresses, and its path behind that; `part`: of one of its parts. */
+/** The place of a page: the start of its addresses, and its path behind that; `part`: of one of its parts. */
 export function placeOfPage(siteUrl: string, page: Addressed, part = '') {
   const domain = domainInUse(page);
   return domain === null
@@ -23,7 +23,7 @@ export function pathFor(request: { readonly atDomain?: true }, slug: string, par
 }
 
 /**
- * Where a request for a page, or for one of its parts, is redirected: to the domain of the page. Null: the page has none, or the
+ * The redirect of a request for a page, or for one of its parts, to the domain of the page. Null: the page has none, or the
  * request came by it.
  */
 export function redirectToDomain(

@@ -10,11 +10,11 @@ export type ReaderWatch = ReturnType<typeof createReaderWatch>;
 export interface StreamReader {
   /** Streams with the same key have the same reader, and are looked after together. */
   readonly key: string;
-  /** What the reader may see, in a text. */
+  /** Resolves with the rights of the reader as a text. */
   readonly read: () => Promise<string>;
 }
 
-/** How often readers are looked after, milliseconds: the time that a reader who is shut out still gets events. */
+/** The interval at which readers are looked after, milliseconds: the time that a reader who is shut out still gets events. */
 const LOOK_MS = 3_000;
 
 /** Creates the watch, which costs nothing while it has no streams. */
@@ -49,7 +49,10 @@ export function createReaderWatch(clock: Pick<Clock, 'every'>) {
   };
 }
 
-/** What cannot be read has not changed, as far as is known. After too many wrong passwords a reader sees nothing. */
+/**
+ * Returns the rights after a failed read; null: as before, as far as is known. After too many wrong passwords a reader sees
+ * nothing.
+ */
 function unread(error: unknown): string | null {
   return error instanceof HttpError && error.code === 'rate_limited' ? '' : null;
 }

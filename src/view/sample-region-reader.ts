@@ -26,7 +26,7 @@ export function inRegion(query: Omit<SampleQuery, 'region'>, filter: RegionFilte
 
 export type SampleRegionReader = ReturnType<typeof createSampleRegionReader>;
 
-/** How long the list of regions is cached, milliseconds. */
+/** The time for which the list of regions is cached, milliseconds. */
 const MAX_AGE_MS = 2_000;
 
 /** Creates the reader. While the registry is unavailable, it knows the last list of regions. */

@@ -78,7 +78,7 @@ export function createServiceDirectory() {
   });
   const shown = Object.assign(to(new Set()), {
     ...{ byAddressHash, byCatalogueDomain },
-    /** What members of these accounts see. */
+    /** Returns the services that members of these accounts see. */
     to,
     /** All services, for what an account does with its own. */
     whole: { byId, bySlug: findBySlug, all },
@@ -207,7 +207,7 @@ function hiddenOf({ hiddenOf: lists }: ServiceIndex, { accountId }: Service): Se
   return getOrInsert(lists, accountId ?? 0, () => []);
 }
 
-/** Whether somebody may see a service no longer after a change. */
+/** Returns true if somebody may see a service no longer after a change. */
 function isWithdrawn(known: Service, service: Service | null): boolean {
   if (service === null) return true;
   return isPublic(known) ? !isPublic(service) : known.accountId !== service.accountId;

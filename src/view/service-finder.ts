@@ -24,7 +24,10 @@ export function createServiceFinder(
   accountsOf: AccountsOf,
   accountsNow: AccountsOf = accountsOf,
 ) {
-  /** What the answer to a request says of what it found, by its headers: wrappers of handlers pass on other requests with the same ones. */
+  /**
+   * The headers of the answer to a request for what it found, by the request's headers: wrappers of handlers pass on other
+   * requests with the same ones.
+   */
   const found = new WeakMap<HttpRequest['headers'], Readonly<Record<string, string>>>();
   const note = ({ headers }: HttpRequest, visibility: keyof typeof HEADERS) =>
     found.set(headers, { ...found.get(headers), ...HEADERS[visibility] });
@@ -45,7 +48,7 @@ export function createServiceFinder(
     if (service === null) throw serviceNotFound(name);
     return service;
   };
-  /** What the sender of a request may see: at once for those who show neither a key nor a session. */
+  /** The services that the sender of a request may see: at once for those who show neither a key nor a session. */
   const shownTo = (request: HttpRequest): MaybeLater<ShownServices> =>
     request.key === undefined && request.headers.cookie === undefined
       ? directory

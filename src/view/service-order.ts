@@ -13,7 +13,7 @@ export interface ServicePlace {
   readonly slug: string;
 }
 
-/** What an order reads of a service. */
+/** The sources of an order's keys. */
 interface KeySources {
   /** Null: never checked. */
   readonly current: (service: Service) => CurrentStatus | null;
@@ -24,9 +24,9 @@ interface KeySources {
 interface Order {
   /** A key without a value is greater than all others, and last both ways. */
   readonly keyOf: (service: Service, sources: KeySources) => SortKey;
-  /** Whether keys are texts; false: numbers, smaller ones first. */
+  /** True if keys are texts; false: numbers, smaller ones first. */
   readonly isText: boolean;
-  /** Whether greater texts come first. */
+  /** True if greater texts come first. */
   readonly isReversed: boolean;
 }
 
@@ -94,7 +94,7 @@ export function placeTypes(sort: ServiceSort): readonly ['string' | 'number', 's
   return [ORDERS[sort].isText ? 'string' : 'number', 'string'];
 }
 
-/** Whether an order changes with checks, and not only with services. */
+/** Returns true if an order changes with checks, and not only with services. */
 export function followsChecks(sort: ServiceSort): boolean {
   return !ORDERS[sort].isText;
 }

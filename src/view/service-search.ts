@@ -61,7 +61,7 @@ interface FoundList extends SortedServices {
 
 /** Maximum number of filters with cached matches, so that clients that poll with the same filter share a search. */
 const MAX_LISTS = 16;
-/** How long matches by status are cached, milliseconds: a copy of the statuses may change without a notification. */
+/** The time for which matches by status are cached, milliseconds: a copy of the statuses may change without a notification. */
 const MAX_LIST_AGE_MS = 1_000;
 
 /** Creates a search over the directory. A search finds every write that was answered before it. */

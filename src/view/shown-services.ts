@@ -3,7 +3,10 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
 import { maySee, type Service } from '../domain/service.ts';
 
-/** What a reader may see: everything that is public, and the services of the reader's accounts, whatever their visibility. */
+/**
+ * The services that a reader may see: everything that is public, and the services of the reader's accounts, whatever their
+ * visibility.
+ */
 export interface ShownServices {
   /** Empty for everyone. */
   readonly accounts: ReadonlySet<number>;
@@ -26,7 +29,7 @@ export interface ShownServices {
   readonly withdrawals: number;
 }
 
-/** What the services of readers are read from: all services, by name and in lists that are in the order of slugs. */
+/** The sources of readers' services: all services, by name and in lists that are in the order of slugs. */
 interface ShownSources extends Pick<ShownServices, 'byId' | 'bySlug' | 'byPageName' | 'pageName'> {
   readonly lists: () => {
     readonly sorted: readonly Service[];
@@ -63,7 +66,7 @@ export function createShownServices(sources: ShownSources) {
   return {
     /** Every service, whoever may see it. */
     all: () => mergeHidden('all', lists().sorted, lists().hidden),
-    /** What members of these accounts see. */
+    /** Returns the services that members of these accounts see. */
     to(accounts: ReadonlySet<number>): ShownServices {
       const reader = [...accounts].sort((a, b) => a - b).join();
       const shown = (service: Service | null) =>

@@ -20,7 +20,7 @@ export interface SiteSources {
   readonly beginHistory: BeginHistory;
   /** The vendor status of a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => ServiceVendorStatus | null;
-  /** How often services are checked, milliseconds. */
+  /** The interval at which services are checked, milliseconds. */
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;
   /** Without a slash at its end. */

@@ -1,4 +1,4 @@
-/** When a service was last seen, and whether that is too long ago (decisions, Services). */
+/** The time at which a service was last seen, and if that is too long ago (decisions, Services). */
 
 import { expectedInterval } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
@@ -18,15 +18,15 @@ export function intervalOf({ check }: Service, intervalMs: number): number {
 export type ListenedAt = () => number;
 
 /**
- * When a service was last seen, epoch milliseconds: at its last check or heartbeat. If it is down because of a missed
- * heartbeat, the last time at which the monitor listened. Null: never checked.
+ * The time at which a service was last seen, epoch milliseconds: at its last check or heartbeat. If it is down because of a
+ * missed heartbeat, the last time at which the monitor listened. Null: never checked.
  */
 export function seenAt({ latest }: CurrentStatus, listenedAt: ListenedAt): number | null {
   if (latest === null) return null;
   return latest.source === 'silence' ? Math.max(latest.checkedAt, listenedAt()) : latest.checkedAt;
 }
 
-/** Whether a service was last seen longer than two intervals ago; see {@link seenAt}. */
+/** Returns true if a service was last seen longer than two intervals ago; see {@link seenAt}. */
 export function isStale(
   current: CurrentStatus,
   intervalMs: number,
@@ -36,7 +36,7 @@ export function isStale(
   return isCheckStale(seenAt(current, listenedAt), intervalMs, now);
 }
 
-/** Whether this time is longer than two intervals ago; null, which is no time, is not. */
+/** Returns true if this time is longer than two intervals ago; null, which is no time, is not. */
 export function isCheckStale(at: number | null, intervalMs: number, now: number): boolean {
   return at !== null && now > at + 2 * intervalMs;
 }

@@ -40,7 +40,10 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
-  /** Whether the sender of a request may see a page that not everyone sees. Throws `rate_limited` after too many wrong passwords. */
+  /**
+   * Returns true if the sender of a request may see a page that not everyone sees. Throws `rate_limited` after too many wrong
+   * passwords.
+   */
   readonly mayRead: (request: HttpRequest, page: OwnedPage) => Promise<boolean>;
 }
 
@@ -56,9 +59,9 @@ export interface ListedService {
   readonly intervalMs: number;
   readonly current: CurrentStatus;
   readonly standing: PageStanding;
-  /** Whether the service was last seen more than two intervals ago. */
+  /** True if the service was last seen more than two intervals ago. */
   readonly stale: boolean;
-  /** What it cannot be reached without and is down, where everyone may know of it; null: nothing is. */
+  /** The service without which it cannot be reached and that is down, where everyone may know of it; null: none. */
   readonly cause: Service | null;
   /** Why it cannot be reached; null: it can, as far as that is known. */
   readonly unreached: Unreached | null;
@@ -77,14 +80,14 @@ export interface PageView {
   readonly posts: readonly OwnerIncident[];
   /** Maintenance that the owner announces, each with the occurrence that runs or comes next, by its start. */
   readonly announced: readonly (OwnerMaintenance & { readonly occurrence: Occurrence })[];
-  /** When the page was read, epoch milliseconds. */
+  /** The time at which the page was read, epoch milliseconds. */
   readonly at: number;
 }
 
 const MAX_MAINTENANCES = 20;
 const TOLD_ID_CHARACTERS = 16;
 
-/** What the owner says of the page alone: in no list of a service on it. */
+/** The owner's posts about the page alone: in no list of a service on it. */
 export function postsOfPage({
   page,
   services,

@@ -9,14 +9,14 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** What the page says of the settings. Times are milliseconds. */
+/** The settings that the page shows. Times are milliseconds. */
 export interface AboutSettings {
   readonly timeoutMs: number;
   /** Delays of the re-checks of a failed attempt. */
   readonly confirmAfterMs: readonly number[];
-  /** How many regions must have confirmed a failure. */
+  /** The number of regions that must confirm a failure. */
   readonly quorum: Quorum;
-  /** What checks send as `User-Agent`. */
+  /** The `User-Agent` of checks. */
   readonly userAgent: string;
   /** Who runs the installation; members are null where the operator names none. */
   readonly operator: {
@@ -35,7 +35,7 @@ export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'inter
   readonly assets: AssetAddresses;
   /** Maximum response time of a check that is not slow, milliseconds. */
   readonly slowOverMs: number;
-  /** Where to report vulnerabilities; null or absent: the operator names no contact. */
+  /** The contact for vulnerabilities; null or absent: the operator names no contact. */
   readonly securityContact?: string | null;
   readonly readiness: () => Readiness;
   readonly limits: () => Pick<ApiLimits, 'silenceMs'>;

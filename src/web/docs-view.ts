@@ -41,7 +41,7 @@ const FIGURES: ExampleValues = {
   id: 7,
 };
 
-/** What exists in this installation, for the examples. */
+/** Things that exist in this installation, for the examples. */
 export interface KnownThings {
   /** A service of the public list, or of an owner. */
   readonly service: {

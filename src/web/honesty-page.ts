@@ -115,7 +115,7 @@ function lagText(lagMs: number, { formats }: Language): string {
   return `${lagMs < 0 ? '−' : ''}${formats.length(Math.abs(lagMs))}`;
 }
 
-/** Where a lag stands in the picture, percent. */
+/** The position of a lag in the picture, percent. */
 function xOf(lagMs: number): number {
   const part = Math.log1p(Math.abs(lagMs) / MINUTE_MS) / Math.log1p((24 * HOUR_MS) / MINUTE_MS);
   const x =

@@ -14,7 +14,7 @@ export interface RowService {
 
 /** One maintenance with all services that it concerns. */
 export interface MaintenanceRow {
-  /** What is the same for all services of one maintenance. */
+  /** The key that all services of one maintenance share. */
   readonly key: string;
   readonly title: string;
   /** Its page here, or at the vendor while it is planned; null: it has none. */
@@ -23,9 +23,9 @@ export interface MaintenanceRow {
   readonly services: readonly RowService[];
   /** The words of an owner, as plain text; empty: a vendor's. */
   readonly text: string;
-  /** How people say when it is: `in 5 hours`, `for 20 min`, `2 days ago`. */
+  /** Its time as people say it: `in 5 hours`, `for 20 min`, `2 days ago`. */
   readonly when: Phrase;
-  /** How long it lasts or lasted; null: not known. */
+  /** Its duration; null: not known. */
   readonly length: string | null;
   readonly span: Phrase;
 }

@@ -45,7 +45,7 @@ import { type StatusPageViewSources, statusPages } from './status-page/status-pa
 import { type SubscribeSources, subscribePages } from './subscribe/subscribe-pages.ts';
 import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
 
-/** What the page shows of `assets/web/tokens.css`. */
+/** The tokens of `assets/web/tokens.css` that the page shows. */
 const TOKENS = {
   colours: [
     { title: 'Surfaces and text', names: ['page', 'card', 'line', 'edge', 'text', 'soft', 'link'] },

@@ -9,9 +9,9 @@ import type { SiteSources } from '../view/site-sources.ts';
 
 /** Sources of the files. */
 export interface WellKnownSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
-  /** Where to report vulnerabilities: an `https:` or `mailto:` URL; null or absent: the operator names none. */
+  /** The contact for vulnerabilities: an `https:` or `mailto:` URL; null or absent: the operator names none. */
   readonly securityContact?: string | null;
-  /** Whether the site is for its members alone. Default false. */
+  /** True if the site is for its members alone. Default false. */
   readonly isForMembers?: boolean;
 }
 

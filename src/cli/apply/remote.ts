@@ -5,7 +5,7 @@ import { CommandError, UsageError } from '../command.ts';
 import { printNote } from '../output.ts';
 import { ApplyFileError, type ApplyFiles } from './read-files.ts';
 
-/** How long a server may take, milliseconds. */
+/** The time that a server may take, milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** The response of the API. */

@@ -5,7 +5,7 @@
 
 export type DocumentPath = readonly (string | number)[];
 
-/** What {@link fillVariables} needs. */
+/** The context of {@link fillVariables}. */
 export interface VariableContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Number of values that may still be read; it sinks with each. */

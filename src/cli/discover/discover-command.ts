@@ -19,7 +19,7 @@ import type { FoundService } from './found-service.ts';
 import { discoverKubernetes } from './kubernetes.ts';
 import { discoverTraefik, TRAEFIK_API } from './traefik.ts';
 
-/** Where it looks. */
+/** The places to discover services in. */
 export type DiscoverySource = 'docker' | 'kubernetes' | 'traefik';
 
 /** Options of the command. */
@@ -90,7 +90,9 @@ export function withOwnSlugs(services: readonly FoundService[]): FoundService[] 
   });
 }
 
-/** What is found, and, paused, what was found before and is gone. `known`: all that was found, to which this is added. */
+/**
+ * Found services, and, paused, those that were found before and are gone. `known`: all that was found, to which this is added.
+ */
 export function withGone(found: readonly FoundService[], known: Map<string, FoundService>): FoundService[] {
   const slugs = new Set(found.map(({ slug }) => slug));
   for (const service of found) known.set(service.slug, service);

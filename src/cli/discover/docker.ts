@@ -3,12 +3,12 @@ import { DOCKER_SOCKET } from '../../kinds/docker.ts';
 import { type FoundService, isEnabled, ownLabels, servicesOf } from './found-service.ts';
 import { getJson, objectsIn } from './get-json.ts';
 
-/** What is asked. */
+/** The choice of containers. */
 export interface DockerChoice {
   readonly socket: string;
   /** The host that containers without an address of their own belong to. */
   readonly host: string;
-  /** Whether containers without labels are found too. */
+  /** True if containers without labels are found too. */
   readonly all: boolean;
 }
 

@@ -12,10 +12,10 @@ export interface FoundService {
   readonly [member: string]: unknown;
 }
 
-/** Where a service was found, such as `docker://web`. It is the last line of the note, by which it is known again. */
+/** The origin of a found service, such as `docker://web`. It is the last line of the note, by which it is known again. */
 type Origin = string;
 
-/** What a place suggests of a service that its labels do not describe. */
+/** The suggestion of a place for a service that its labels do not describe. */
 export interface Suggestion {
   readonly origin: Origin;
   /** Made a slug. */
@@ -48,7 +48,7 @@ export function ownLabels(labels: unknown): ReadonlyMap<string, string> {
   );
 }
 
-/** Whether labels ask for checks of the thing; null: they say nothing of it. */
+/** Returns true if labels ask for checks of the thing; null: they say nothing of it. */
 export function isEnabled(labels: ReadonlyMap<string, string>): boolean | null {
   const word = labels.get('enable')?.toLowerCase();
   if (word === undefined) return labels.size > 0 ? true : null;
@@ -114,7 +114,7 @@ function serviceOf(
   return escapeVariables(service) as FoundService;
 }
 
-/** What a place suggests of a check; nothing where the labels name another kind. */
+/** The suggestion of a place for a check; nothing where the labels name another kind. */
 function suggestedFor(kind: unknown, suggested: object | undefined): object {
   return suggested === undefined || (kind !== undefined && kind !== Reflect.get(suggested, 'kind'))
     ? {}

@@ -4,7 +4,7 @@ import { CommandError } from '../command.ts';
 import { type FoundService, isEnabled, ownLabels, servicesOf } from './found-service.ts';
 import { type ApiPlace, getJson, objectsIn } from './get-json.ts';
 
-/** What is asked. */
+/** The choice of objects. */
 export interface KubernetesChoice {
   /** URL of the API, such as that of `kubectl proxy`; absent: that of the pod. */
   readonly api?: string;

@@ -15,7 +15,7 @@ interface Member {
   readonly document: object;
 }
 
-/** What was applied. */
+/** The applied content. */
 export interface AppliedContent {
   readonly plan: Plan;
   readonly skipped: readonly SkippedEntry[];

@@ -14,7 +14,7 @@ export interface ListedEndpoint {
   readonly service: ListedService;
 }
 
-/** Where what has no equal is named. */
+/** Collects what has no equal here. */
 export interface Losses {
   readonly skip: (entry: string, reason: string) => void;
   readonly lose: (entry: string, field: string, reason: string) => void;
@@ -158,7 +158,7 @@ function readChannels(
   });
 }
 
-/** What an alert says of its rule. */
+/** The rule of an alert. */
 function ruleOf(alert: Row, row: Row): object {
   const intervalMs = goDurationMs(asText(row.interval) ?? '') ?? USUAL.intervalMs;
   const failures = Number(alert['failure-threshold']) || USUAL.failures;

@@ -9,7 +9,7 @@ export interface Condition {
   readonly placeholder: string;
   /** `len` or `has`; empty: neither. */
   readonly wrapper: string;
-  /** What follows the placeholder, such as `.data[0].id`. */
+  /** The path after the placeholder, such as `.data[0].id`. */
   readonly path: string;
   readonly operator: Operator;
   readonly value: string;
@@ -42,7 +42,7 @@ function readPlaceholder(side: string): Pick<Condition, 'placeholder' | 'wrapper
   return placeholder === undefined ? null : { placeholder: placeholder.toUpperCase(), wrapper, path };
 }
 
-/** Whether a condition holds for whatever answers. */
+/** Returns true if a condition holds for whatever answers. */
 export function isConnected({ placeholder, operator, value }: Condition): boolean {
   return placeholder === 'CONNECTED' && value === (operator === '==' ? 'true' : 'false');
 }
@@ -104,7 +104,7 @@ export function assertionsOf(condition: Condition): readonly string[] | null {
     : numberLines(`json ${json}`, operator, value);
 }
 
-/** What a line is about, and how expressions about it begin and end: bodies are trimmed. */
+/** The subject of a line, and the beginning and the end of expressions about it: bodies are trimmed. */
 interface Subject {
   readonly name: string;
   readonly begin: string;

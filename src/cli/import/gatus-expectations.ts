@@ -1,4 +1,4 @@
-/** What the conditions of an endpoint of Gatus come to: good statuses, expectations and settings of its check. Pure. */
+/** Reads the conditions of an endpoint of Gatus: good statuses, expectations and settings of its check. Pure. */
 import {
   type AcceptRule,
   type CheckSettings,
@@ -10,7 +10,7 @@ import { assertionsOf, isConnected, parseCondition, readExpiry, statusTest } fro
 import type { Expectation } from './http-request.ts';
 import { groupCodes, type LostField, quote } from './listed-service.ts';
 
-/** What to use instead of a condition. */
+/** The replacement of a condition. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   BODY: 'no expectation of a check says the same',
   RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
@@ -36,7 +36,7 @@ export function conditionsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Whether an endpoint is healthy only where nothing answers. */
+/** Returns true if an endpoint is healthy only where nothing answers. */
 export function expectsNothing(value: unknown, kind: 'http' | 'other'): boolean {
   return conditionsOf(value).some((text) => {
     const condition = parseCondition(text);
@@ -76,7 +76,7 @@ export function readResponseConditions(value: unknown): {
   };
 }
 
-/** What a connection must fulfil: that it is made, how long the certificate must be valid, and what a message says. */
+/** The conditions of a connection: that it is made, how long the certificate must be valid, and what a message says. */
 export function readConnectionConditions(value: unknown, kind: ProbedKind) {
   const lost: LostField[] = [];
   let settings: CheckSettings = {};
@@ -97,7 +97,7 @@ export function readConnectionConditions(value: unknown, kind: ProbedKind) {
   return { settings, lost };
 }
 
-/** What ends, by the kinds that have `minDays` for it. */
+/** The thing that ends, by the kinds that have `minDays` for it. */
 const EXPIRING: Partial<Record<ProbedKind, string>> = {
   domain: 'DOMAIN_EXPIRATION',
   tls: 'CERTIFICATE_EXPIRATION',

@@ -1,4 +1,4 @@
-/** What Gatus makes of its configuration before it reads endpoints: variables, placeholders of bodies, and texts. Pure. */
+/** Prepares the configuration as Gatus does before it reads endpoints: variables, placeholders of bodies, and texts. Pure. */
 import { isIP } from 'node:net';
 import { parseCondition } from './gatus-condition.ts';
 import { conditionsOf } from './gatus-expectations.ts';

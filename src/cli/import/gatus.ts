@@ -43,7 +43,7 @@ const KNOWN = new Set([
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
 
-/** What to use instead of a field. */
+/** The replacement of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   token: 'its sender needs the address of the service here (docs/heartbeats.md)',
   ssh: 'a check of the kind ssh signs in nowhere',
@@ -176,7 +176,7 @@ export function readGatusExternal(given: Row): EntryReading {
 }
 
 const NO_EQUAL = 'this section has no equal here; docs/operating.md has our settings';
-/** What to use instead of the sections of the program. It ignores others, which hold what aliases stand for. */
+/** The replacements of the sections of the program. It ignores others, which hold what aliases stand for. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ...[
     'announcements',

@@ -1,4 +1,4 @@
-/** What a backup or a database of Uptime Kuma lists: services, channels with their rules, status pages and maintenance. */
+/** The content of a backup or a database of Uptime Kuma: services, channels with their rules, status pages and maintenance. */
 import { usualVisibility } from '../../domain/address/public-host.ts';
 import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
 import { PAGE_BOUNDS } from '../../domain/status-page.ts';
@@ -33,7 +33,7 @@ export interface KumaBackup {
   readonly left: readonly (readonly [list: string, count: number])[];
 }
 
-/** What to use instead of other lists. */
+/** The replacement of other lists. */
 const LEFT: Readonly<Record<string, string>> = {
   proxy: 'checks use no proxy',
   api_key: 'create keys by "upbeat keys create"',
@@ -230,7 +230,7 @@ function ruleItem(
   };
 }
 
-/** What decides which rule a monitor is in: the time between reminders, and whether its certificate counts. */
+/** The key of a monitor's rule: the time between reminders, and whether its certificate counts. */
 function variantOf(row: Row): string {
   const every = Number(row.resendInterval) * Number(row.interval) * 1_000;
   const repeat = every > 0 ? formatDuration(Math.min(Math.max(every, REPEAT.minMs), REPEAT.maxMs)) : '';
@@ -313,7 +313,7 @@ function nameForPages({ name }: ListedService): string {
   return [...name].slice(0, PAGE_BOUNDS.entryCharacters).join('');
 }
 
-/** Whether the name of a service would show its address. */
+/** Returns true if the name of a service would show its address. */
 function namesHost({ name, domain }: ListedService): boolean {
   return name.toLowerCase().includes(domain);
 }

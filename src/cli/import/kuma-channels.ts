@@ -11,7 +11,7 @@ export type ChannelReading =
     }
   | { readonly problem: string };
 
-/** How notifications of a type become channels. */
+/** The conversion of notifications of a type into channels. */
 interface Provider {
   readonly kind: ChannelKind;
   readonly settings: (config: Row) => Settings | readonly Settings[];

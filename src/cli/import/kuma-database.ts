@@ -35,10 +35,10 @@ const MAX_ROWS = 50_000;
 const MAX_VALUE_BYTES = 1_048_576;
 /** Maximum size of all values of a table, bytes. */
 const MAX_TABLE_BYTES = 256 * 1_048_576;
-/** How often a database that is written meanwhile is copied. */
+/** Maximum number of copies of a database that is written meanwhile. */
 const MAX_COPIES = 3;
 
-/** Whether the file begins as a database of SQLite does. */
+/** Returns true if the file begins as a database of SQLite does. */
 export function isDatabase(file: string): boolean {
   const handle = openSync(file, 'r');
   try {

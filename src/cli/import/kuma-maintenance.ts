@@ -24,7 +24,7 @@ const MAX_DAYS_TO_FIRST = 1_100;
 /** Days on which something recurs. */
 interface Days {
   readonly rule: string;
-  /** Whether a day is one of them, by its start on a clock without time zones. */
+  /** Returns true if a day is one of them, by its start on a clock without time zones. */
   readonly includes: (day: Date) => boolean;
 }
 
@@ -87,7 +87,7 @@ function readWall(value: unknown): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** When a recurring one starts within its day, and how long it lasts. */
+/** The start of a recurring one within its day, and its duration. */
 function readTimes(
   row: Row,
   strategy: string,

@@ -73,7 +73,7 @@ function readDatabase(row: Row, kind: ProbedKind, taken: readonly string[]): Kum
   };
 }
 
-/** What an address says of TLS. */
+/** The parameters of an address that ask for TLS. */
 const SECURE_ADDRESS = /[?&](?:ssl|tls)=true|[?&]sslmode=(?:require|verify)|^rediss:/i;
 
 function decode(text: string | undefined): string | null {

@@ -46,7 +46,7 @@ const DEFAULTS: Row = {
   httpBodyEncoding: 'json',
 };
 
-/** What to use instead of a field. */
+/** The replacement of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   authMethod: 'checks sign in by basic authentication, a token, a certificate or headers alone',
   ignoreTls: 'only checks of the kind http may accept any certificate',
@@ -160,7 +160,7 @@ function readPush(row: Row, name: string | null, paused: boolean): EntryReading 
   );
 }
 
-/** How late a heartbeat may be for Uptime Kuma, milliseconds. */
+/** The delay that Uptime Kuma allows a heartbeat, milliseconds. */
 const PUSH_BUFFER_MS = 1_000;
 const MAX_PUSH_RETRIES_MS = 86_400_000;
 
@@ -271,7 +271,7 @@ const JSON_OPERATORS: ReadonlyMap<string, string> = new Map([
   ['contains', 'contains'],
 ]);
 
-/** What a monitor expects of the body; null: nothing. Expressions of JSONata that are no plain path stay as they are. */
+/** The expectation of a monitor on the body; null: none. Expressions of JSONata that are no plain path stay as they are. */
 function readExpectation(row: Row, type: string): Expectation | null {
   if (type === 'keyword' && typeof row.keyword === 'string') {
     const operator = isEmpty(row.invertKeyword) ? 'contains' : 'lacks';

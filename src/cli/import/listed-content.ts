@@ -1,12 +1,15 @@
-/** What a file of others has beside services: channels, rules, status pages and maintenance, as documents of `apply`. */
+/**
+ * The content of another program's file beside services: channels, rules, status pages and maintenance, as documents of
+ * `apply`.
+ */
 import type { ListName } from '../../apply/apply-lists.ts';
 import type { ListedService, SkippedEntry } from './listed-service.ts';
 
-/** What the account will have of a file. */
+/** The names that the account will have of a file. */
 interface ListedNames {
   /** The name of a service in documents; null: it is left out. */
   readonly service: (service: ListedService) => string | null;
-  /** Whether a member of a list is not left out. */
+  /** Returns true if a member of a list is not left out. */
   readonly has: (list: ListedItem['list'], entry: string) => boolean;
 }
 

@@ -92,7 +92,7 @@ export function asText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-/** Whether a value is absent, null, false, 0 or empty. */
+/** Returns true if a value is absent, null, false, 0 or empty. */
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

@@ -1,4 +1,4 @@
-/** What a node and its neighbours do for each other: failures are confirmed by another node of the region. */
+/** The services of a node and its neighbours to each other: failures are confirmed by another node of the region. */
 import type { RuledResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
 import { FailureConfirmation, type FailureConfirmationOptions } from './confirm-failures.ts';
@@ -42,7 +42,7 @@ export function createNeighbours(options: NeighboursOptions) {
   return {
     confirmation,
     looks,
-    /** What receives the messages of each channel of this node. */
+    /** The receivers of the messages of each channel of this node. */
     handlers: new Map([
       [
         own.questions,

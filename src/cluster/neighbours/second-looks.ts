@@ -14,7 +14,7 @@ import type { Answer, Question } from './neighbour-messages.ts';
 export interface SecondLooksOptions {
   /** The services with these ids, as they are checked from the region of this node. */
   readonly targetsOf: (serviceIds: readonly number[]) => Promise<readonly CheckTarget[]>;
-  /** Whether the service belongs to this node, which then checks it anyway. */
+  /** Returns true if the service belongs to this node, which then checks it anyway. */
   readonly isOwn: (serviceId: number) => boolean;
   readonly fleet: Pick<Fleet, 'apply' | 'checkOnce' | 'targetOf'>;
   /** Sends an answer; it may get lost. */

@@ -60,7 +60,7 @@ export function encodeResults({ node, clockOffsetMs, region, results }: NodeResu
   return { head: JSON.stringify(head), numbers: Buffer.from(numbers.buffer) };
 }
 
-/** Whether an earlier version of the program would read the same from the result. */
+/** Returns true if an earlier version of the program would read the same from the result. */
 function isPlain({ answered, statusCode }: CheckResult): boolean {
   return answered === (statusCode !== 0);
 }
@@ -108,7 +108,7 @@ function readFailure(stored: StoredFailure): ReturnType<typeof fromStoredFailure
   return failure;
 }
 
-/** Whether the numbers are in the ranges that the program writes. Others could not be stored. */
+/** Returns true if the numbers are in the ranges that the program writes. Others could not be stored. */
 function isResult(result: CheckResult): boolean {
   const { serviceId, revision, attempts, startedAt, endedAt, statusCode, loopDelayMs, lostMs } = result;
   const { responseTimeMs, firstFailedAt, certificateExpiresAt, memory } = result;

@@ -16,7 +16,7 @@ export const PRIVATE_RANGES = {
 
 export type PrivateRange = keyof typeof PRIVATE_RANGES;
 
-/** Whether a word names a range. */
+/** Returns true if a word names a range. */
 export function isPrivateRange(word: string): word is PrivateRange {
   return Object.hasOwn(PRIVATE_RANGES, word);
 }

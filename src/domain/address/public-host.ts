@@ -3,7 +3,7 @@ import { isPrivateName } from '../host-name.ts';
 import type { Visibility } from '../service.ts';
 import { readAddress, specialPurposeOf } from './special-address.ts';
 
-/** Whether a host, a name or an address, can be one that everybody reaches, as far as its text tells. */
+/** Returns true if a host, a name or an address, can be one that everybody reaches, as far as its text tells. */
 export function isPublicHost(host: string): boolean {
   const address = readAddress(host.replace(/^\[(.*)\]$/, '$1'));
   return address === null ? !isPrivateName(host) : specialPurposeOf(address) === null;

@@ -88,7 +88,7 @@ export function readAddress(text: string): Address | null {
     : { family: 6, text: address.toString() };
 }
 
-/** What a cloud's metadata service that answers at this address is called; null: none does. */
+/** The name of a cloud's metadata service that answers at this address; null: none does. */
 export function metadataPurposeOf(address: Address): string | null {
   if (contains(metadata, address)) return 'cloud metadata';
   if (address.family === 4) return null;
@@ -113,7 +113,7 @@ export function specialPurposeOf(address: Address): string | null {
   return ipv6Blocks.find(([, list]) => contains(list, address))?.[0] ?? null;
 }
 
-/** Whether the list contains the address. */
+/** Returns true if the list contains the address. */
 export function contains(list: BlockList, { family, text }: Address): boolean {
   return list.check(text, family === 4 ? 'ipv4' : 'ipv6');
 }

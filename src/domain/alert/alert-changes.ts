@@ -1,4 +1,4 @@
-/** How an event changes the conditions of an account, and which messages it causes for its channels. */
+/** Applies events to the conditions of an account, and makes the messages that they cause for its channels. */
 import { type AlertDraft, firstReadyAt, isHeld, nameService, readyAt } from './alert-draft.ts';
 import {
   type Condition,
@@ -15,18 +15,18 @@ import { asksFor, wordsOf } from './match.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
 import { note, wordsToPass } from './telling-times.ts';
 
-/** What an event makes of a condition. */
+/** The change of a condition by an event. */
 interface Turn {
   readonly key: string;
   readonly kind: ConditionKind;
   readonly weight: number;
   readonly words: readonly AlertEventName[];
   readonly endWords: readonly AlertEventName[];
-  /** When it happened, epoch milliseconds. */
+  /** The time at which it happened, epoch milliseconds. */
   readonly at: number;
 }
 
-/** What a turn is for one channel. */
+/** A turn as one channel gets it. */
 interface ChannelTurn extends Turn {
   readonly condition: Condition;
   readonly channel: number;

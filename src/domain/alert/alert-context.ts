@@ -1,4 +1,4 @@
-/** What decisions about alerts ask of the rest of the program. */
+/** The queries of decisions about alerts to the rest of the program. */
 import type { Scope } from '../status/current.ts';
 import type { Ancestor } from '../status/reach.ts';
 import type { ServiceStatus } from '../status.ts';
@@ -20,18 +20,21 @@ export interface AlertService extends MatchedService, Ancestor {
   readonly certificateEndsAt: number | null;
   /** IDs of the services that it cannot be reached without, the nearest first. */
   readonly ancestors: readonly number[];
-  /** When its status began, epoch milliseconds; null: not known. */
+  /** The time at which its status began, epoch milliseconds; null: not known. */
   readonly since: number | null;
   /** A maintenance of its owner runs: alerts are held. Needed for maintenances that began before a rule was made. */
   readonly isInMaintenance: boolean;
 }
 
-/** What may explain why several services fail. Absent members are not known. */
+/** Facts that may explain why several services fail. Absent members are not known. */
 export interface CauseFacts {
   readonly serviceId: number;
   /** Now. Services that are `unknown` are no evidence. */
   readonly status: ServiceStatus;
-  /** When its newest check began, epoch milliseconds. A service is known to be well if it was checked since the others fail. */
+  /**
+   * The time at which its newest check began, epoch milliseconds. A service is known to be well if it was checked since the
+   * others fail.
+   */
   readonly checkedAt: number;
   /** IP addresses of its domain. */
   readonly addresses?: readonly string[];
@@ -56,9 +59,9 @@ export interface AlertContext {
   rule(id: number): AlertRule | null;
   /** Number of services that cannot be reached without one. */
   countBehind(serviceId: number): number;
-  /** Whether the account has the channel. */
+  /** Returns true if the account has the channel. */
   hasChannel(id: number): boolean;
-  /** Whether the channel shows the end of an alert where it showed the alert. */
+  /** Returns true if the channel shows the end of an alert where it showed the alert. */
   hasThreads(channel: number): boolean;
   /** The services to look for a common cause among: those of the account's rules. Asked for only where two or more fail. */
   causeFacts(): Iterable<CauseFacts>;

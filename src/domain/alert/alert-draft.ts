@@ -57,8 +57,8 @@ export function touch(draft: AlertDraft, at: number): void {
 }
 
 /**
- * Whether alerts to a channel wait: for the end of a maintenance of the service or of what it depends on, or because it is known, or
- * may turn out, to be down behind a service of which the channel is told.
+ * Returns true if alerts to a channel wait: for the end of a maintenance of the service or of what it depends on, or because
+ * it is known, or may turn out, to be down behind a service of which the channel is told.
  */
 export function isHeld(
   draft: AlertDraft,
@@ -69,7 +69,7 @@ export function isHeld(
   return isBehind(draft, condition, channel) || (ofState(kind) && isMaintained(draft, service.id));
 }
 
-/** Whether a condition is one of the state of the service. */
+/** Returns true if a condition is one of the state of the service. */
 function ofState(kind: Condition['kind']): boolean {
   return kind === 'status' || kind === 'scope' || kind === 'recovered';
 }
@@ -87,7 +87,7 @@ const WORDS_OF_DOWN: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'r
 /** The event of an outage that began no longer than this before one behind it may not have been decided yet, milliseconds. */
 const MAX_EVENT_DELAY_MS = 300_000;
 
-/** Whether the service is down behind another one of which the channel is told, or that may turn out. */
+/** Returns true if the service is down behind another one of which the channel is told, or that may turn out. */
 export function isBehind(
   draft: AlertDraft,
   { kind, service: { id }, last }: Pick<Condition, 'kind' | 'service' | 'last'>,
@@ -110,8 +110,8 @@ export function isBehind(
 }
 
 /**
- * Whether a channel was or will be told that a service is down. `behind`: one behind it, and since when that is so, epoch milliseconds.
- * What may be told at night waits for nothing that may not.
+ * Returns true if a channel was or will be told that a service is down. `behind`: one behind it, and since when that is so,
+ * epoch milliseconds. What may be told at night waits for nothing that may not.
  */
 function isToldOf(
   draft: AlertDraft,
@@ -169,13 +169,13 @@ export function causeOfDown(
   return service(first ?? 0);
 }
 
-/** When a rule lets words out that are ready at `at`, epoch milliseconds. */
+/** The time at which a rule lets words out that are ready at `at`, epoch milliseconds. */
 export function readyAt(rule: AlertRule, words: readonly AlertEventName[], at: number): number {
   const { quiet } = rule;
   return quiet === null || words.some((word) => quiet.except.includes(word)) ? at : quietUntil(quiet, at);
 }
 
-/** When the first of the rules lets words out. Rules that are gone hold nothing back. */
+/** The time at which the first of the rules lets words out. Rules that are gone hold nothing back. */
 export function firstReadyAt(
   { context }: AlertDraft,
   rules: readonly number[],
@@ -186,7 +186,7 @@ export function firstReadyAt(
   return known.length === 0 ? at : Math.min(...known.map((rule) => readyAt(rule, words, at)));
 }
 
-/** What is kept of a service for words about it. */
+/** The names of a service that words about it need. */
 export function nameService({ id, slug, name, domain, url }: AlertService): NamedService {
   return { id, slug, name, domain, url };
 }

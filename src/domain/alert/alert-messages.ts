@@ -18,13 +18,13 @@ export interface Word {
   readonly ended?: 'paused' | 'removed';
 }
 
-/** What a message is made of beside its words. */
+/** The parts of a message. */
 export interface MessageParts {
   readonly type: AlertMessage['type'];
   readonly thread: string;
   /** At least one. */
   readonly words: readonly Word[];
-  /** What was told in the thread before and still goes on. */
+  /** Words that the thread had before and that still go on. */
   readonly others?: readonly Word[];
   readonly replaces?: boolean;
   readonly endsAlso?: readonly string[];
@@ -72,7 +72,7 @@ function byGravity(a: Word, b: Word): number {
   );
 }
 
-/** Whether reminders are sent of it and people can take it: it is trouble, and goes on. */
+/** Returns true if reminders are sent of it and people can take it: it is trouble, and goes on. */
 export function canAcknowledge({ condition, telling, ended }: Word): boolean {
   const { kind, trouble } = condition;
   if (telling.weight === 0 || ended !== undefined) return false;
@@ -80,7 +80,7 @@ export function canAcknowledge({ condition, telling, ended }: Word): boolean {
   return kind === 'status' || kind === 'scope';
 }
 
-/** Whether it is told once, and has no end. */
+/** Returns true if it is told once, and has no end. */
 export function isOnce({ kind }: Condition): boolean {
   return kind === 'certificate' || kind === 'recovered';
 }
@@ -118,7 +118,7 @@ function itemOf(draft: AlertDraft, word: Word): MessageItem {
   };
 }
 
-/** What a service that is down is behind, and what is behind it. */
+/** The service behind which a service is down, and those that are behind it. */
 function reachOf({ context }: AlertDraft, serviceId: number): Pick<MessageItem, 'because' | 'behind'> {
   const cause = causeOfDown(context.service(serviceId)?.ancestors ?? [], context.service);
   const isShown = cause !== null && (cause.isPublic || cause.accountId === context.accountId);

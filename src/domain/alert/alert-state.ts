@@ -1,5 +1,5 @@
 /**
- * What an account's alerts remember between two decisions, as JSON. Its size is bounded by what goes on: a condition is kept
+ * The memory of an account's alerts between two decisions, as JSON. Its size is bounded by what goes on: a condition is kept
  * while it lasts, or a message about it waits, or {@link FLAP_WINDOW_MS} after its last change; a thread while a condition of
  * it lasts; the threshold of a certificate until the certificate ends.
  *
@@ -28,7 +28,7 @@ export const MAX_FOLLOWED_INCIDENTS = 20;
 export interface Want {
   /** ID of the rule. */
   readonly rule: number;
-  /** When it may be told, epoch milliseconds; null: when the maintenance of the service ends. */
+  /** The time at which it may be told, epoch milliseconds; null: when the maintenance of the service ends. */
   readonly dueAt: number | null;
   /** It waits for quiet hours or a maintenance to end, and is forgotten if it is over by then. */
   readonly held: boolean;
@@ -36,11 +36,11 @@ export interface Want {
 
 /** The messages about a condition that one channel has received, and those that are pending. */
 export interface Telling {
-  /** How bad it is for this channel, which may not ask for every weight; 0: it is over, or was never told. */
+  /** The severity for this channel, which may not ask for every weight; 0: it is over, or was never told. */
   readonly weight: number;
-  /** When `weight` left 0, epoch milliseconds. */
+  /** The time at which `weight` left 0, epoch milliseconds. */
   readonly beganAt: number;
-  /** When it got its weight or its newest text, or ended, epoch milliseconds. */
+  /** The time at which it got its weight or its newest text, or ended, epoch milliseconds. */
   readonly since: number;
   /** Wishes for the first word of it; empty once it was told. */
   readonly wants: readonly Want[];
@@ -48,10 +48,10 @@ export interface Telling {
   readonly rules: readonly number[];
   /** The thread that it was told in; null: it was not told. */
   readonly thread: string | null;
-  /** What was told last; 0: nothing. */
+  /** The weight that was told last; 0: nothing. */
   readonly toldWeight: number;
   readonly toldSince: number;
-  /** When a change of what was told may be told, epoch milliseconds; null: there is none, or `isHeld`. */
+  /** The time at which a change of what was told may be told, epoch milliseconds; null: there is none, or `isHeld`. */
   readonly dueAt: number | null;
   /** A change of what was told waits for the end of a maintenance. */
   readonly isHeld: boolean;
@@ -92,7 +92,7 @@ export interface NamedService {
   readonly url: string;
 }
 
-/** What can be told of a service. `recovered`: it is up again, for rules that ask for nothing before it. */
+/** The kinds of conditions of a service. `recovered`: it is up again, for rules that ask for nothing before it. */
 export type ConditionKind = 'status' | 'recovered' | 'scope' | 'incident' | 'maintenance' | 'certificate';
 
 /** Something that is wrong, or goes on, with a service. */
@@ -112,11 +112,11 @@ export interface Condition {
   readonly tellings: Readonly<Record<string, Telling>>;
 }
 
-/** What was said in a channel belongs to a thread. */
+/** A thread of messages in the channels. */
 export interface Thread {
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** When something began in it last, epoch milliseconds; absent: at its start. */
+  /** The time at which something began in it last, epoch milliseconds; absent: at its start. */
   readonly joinedAt?: number;
   /** Null: it is not acknowledged. */
   readonly acknowledged: { readonly by: string; readonly at: number } | null;
@@ -124,7 +124,7 @@ export interface Thread {
   readonly channels: Readonly<Record<string, { readonly remindAt: number | null }>>;
 }
 
-/** What an account's alerts remember. Immutable. */
+/** The memory of an account's alerts. Immutable. */
 export interface AlertState {
   readonly conditions: ReadonlyMap<string, Condition>;
   readonly threads: ReadonlyMap<string, Thread>;
@@ -134,13 +134,16 @@ export interface AlertState {
   readonly maintenances: ReadonlyMap<number, readonly string[]>;
   /** Services that are down and depend on others, by their IDs. */
   readonly reaches: ReadonlyMap<number, Reach>;
-  /** When something was told last, epoch milliseconds; absent: nothing was. */
+  /** The time at which something was told last, epoch milliseconds; absent: nothing was. */
   readonly lanes: Readonly<Partial<Record<Lane, number>>>;
   /** Number of the last thread. */
   readonly threadCount: number;
   /** The time up to which everything was decided, epoch milliseconds. It decreases only where the clock was set back. */
   readonly decidedAt: number;
-  /** When services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is open. */
+  /**
+   * The time at which services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is
+   * open.
+   */
   readonly lookAt: number | null;
   /** Members of a later version. */
   readonly unknown: Readonly<Record<string, unknown>>;

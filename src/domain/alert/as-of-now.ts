@@ -17,7 +17,7 @@ export function asOfNow(message: AlertMessage, isDown: (serviceId: number) => bo
     : { ...message, items, counts: moved(message, items, counts) };
 }
 
-/** Whether an item says that an outage is over. */
+/** Returns true if an item says that an outage is over. */
 function isWell(item: MessageItem): boolean {
   const state = stateOf(item);
   return item.lastedMs !== null && (state === 'up' || state === 'fast' || state === 'slow');

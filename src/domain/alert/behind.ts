@@ -1,4 +1,4 @@
-/** What is down behind a service that it depends on is not told: that service is. */
+/** Services that are down behind one that they depend on: that one is told instead of them. */
 import {
   type Ancestor,
   beginReach as begin,
@@ -72,7 +72,7 @@ function setReach(draft: AlertDraft, serviceId: number, reach: Reach): void {
   touch(draft, waitEndOf(reach));
 }
 
-/** What a service depends on and is known. */
+/** The known services that a service depends on. */
 function ancestorsOf({ context }: AlertDraft, serviceId: number): readonly Ancestor[] {
   const { ancestors = [] } = context.service(serviceId) ?? {};
   return ancestors.flatMap((id) => context.service(id) ?? []);

@@ -24,7 +24,7 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 /** Kinds whose messages stand alone, however a channel is set up. */
 const KINDS_WITHOUT_THREADS: ReadonlySet<ChannelKind> = new Set(['teams', 'ntfy', 'gotify', 'pushover']);
 
-/** Whether a kind can continue what it said before. A channel of the kind may be set up in a way that cannot. */
+/** Returns true if a kind can continue what it said before. A channel of the kind may be set up in a way that cannot. */
 export function hasThreads(kind: ChannelKind): boolean {
   return !KINDS_WITHOUT_THREADS.has(kind);
 }
@@ -56,7 +56,10 @@ export interface Channel {
   readonly language: MessageLanguage;
   /** Epoch milliseconds; null: the receiver has not confirmed the channel yet, and gets only the request to do so. */
   readonly confirmedAt: number | null;
-  /** When the receiver stopped it by the link of a letter, epoch milliseconds; it is not confirmed then. Absent: the receiver has not. */
+  /**
+   * The time at which the receiver stopped it by the link of a letter, epoch milliseconds; it is not confirmed then. Absent:
+   * the receiver has not.
+   */
   readonly stoppedAt?: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;

@@ -1,4 +1,4 @@
-/** What several services that fail at the same time have in common. */
+/** The common cause of several services that fail at the same time. */
 import type { CauseFacts } from './alert-context.ts';
 import type { CommonCause } from './message.ts';
 
@@ -51,7 +51,10 @@ export function findCommonCause(
   return best?.cause ?? null;
 }
 
-/** Whether what began to fail has one cause in common with what has failed before. Both are as `failing` of {@link findCommonCause}. */
+/**
+ * Returns true if what began to fail has one cause in common with what has failed before. Both are as `failing` of {@link
+ * findCommonCause}.
+ */
 export function sharesCause(
   before: ReadonlyMap<number, number>,
   begun: ReadonlyMap<number, number>,
@@ -68,8 +71,8 @@ export function sharesCause(
 }
 
 /**
- * What may make the service fail; of one that is well, what evidently does not. A vendor, dependency, region or certificate
- * counts only where it fails for the service, an address always.
+ * Causes that may make the service fail; of one that is well, those that evidently do not. A vendor, dependency, region or
+ * certificate counts only where it fails for the service, an address always.
  */
 function causesOf(service: CauseFacts, fails: boolean): (readonly [rank: number, cause: CommonCause])[] {
   const { addresses = [], dependencies = [], vendors = [], regions = [], certificate } = service;

@@ -40,7 +40,7 @@ const LOOK_EVERY_MS = 10 * 60_000;
 /** A certificate is remembered so long after its end. */
 const KEEP_CERTIFICATE_MS = 7 * 86_400_000;
 
-/** What happened since the last decision. */
+/** The input of a decision. */
 export interface AlertInput {
   /** Events of services that the account has a rule for, or that its state remembers (`rememberedServices`), in order. */
   readonly events: readonly AlertEvent[];
@@ -55,7 +55,7 @@ export interface AlertOutcome {
   readonly state: AlertState;
   /** In the order in which each channel has to get them. */
   readonly messages: readonly DecidedAlert[];
-  /** When to decide again although nothing happens, epoch milliseconds; null: never. */
+  /** The time to decide again although nothing happens, epoch milliseconds; null: never. */
   readonly dueAt: number | null;
   /** IDs of services that have to be checked at once: what is told depends on how they are. */
   readonly asks: readonly number[];
@@ -124,7 +124,7 @@ function advance(draft: AlertDraft, to: number): void {
   }
 }
 
-/** When something is due, epoch milliseconds; null: nothing is. */
+/** The time at which something is due, epoch milliseconds; null: nothing is. */
 function nextTimer(draft: AlertDraft): number | null {
   let next = Number.POSITIVE_INFINITY;
   for (const [condition, telling] of tellingsOf(draft)) {

@@ -72,9 +72,9 @@ export interface AlertEvent {
   /** Position in the feed, from 1; increases, with gaps. */
   readonly position: number;
   readonly serviceId: number;
-  /** When it happened, epoch milliseconds: for `down` the start of the first failed attempt. */
+  /** The time at which it happened, epoch milliseconds: for `down` the start of the first failed attempt. */
   readonly at: number;
-  /** When it was written, epoch milliseconds. */
+  /** The time at which it was written, epoch milliseconds. */
   readonly recordedAt: number;
   readonly change: AlertChange;
 }

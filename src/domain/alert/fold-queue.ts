@@ -1,6 +1,6 @@
 /**
- * What waits for a receiver that cannot be reached is said in fewer words: a message is left to a later one that says it as well, so
- * that an outage that is over by then is one line, "Shop is up again after 5 min". Every service keeps its order.
+ * Folds the messages that wait for a receiver that cannot be reached: a message is left to a later one that says it as well,
+ * so that an outage that is over by then is one line, "Shop is up again after 5 min". Every service keeps its order.
  */
 import {
   type AlertMessage,
@@ -19,7 +19,7 @@ export interface QueuedMessage {
   readonly message: AlertMessage;
 }
 
-/** What becomes of a queue. */
+/** A queue after it was folded. */
 export interface FoldedQueue {
   /** New words of messages, by ID. */
   readonly changed: ReadonlyMap<number, AlertMessage>;
@@ -84,12 +84,12 @@ function findTarget(queue: readonly QueuedMessage[], at: number, seen: ReadonlyS
   return -1;
 }
 
-/** Whether a message is about maintenance, which is never said with anything else. */
+/** Returns true if a message is about maintenance, which is never said with anything else. */
 function isWork({ message }: QueuedMessage): boolean {
   return message.items.some(({ event }) => event === 'maintenance');
 }
 
-/** Whether a message tells all of a thread that the receiver has not seen, and that is over. */
+/** Returns true if a message tells all of a thread that the receiver has not seen, and that is over. */
 function isUnseenEnd(
   { id, attempts, message }: QueuedMessage,
   queue: readonly QueuedMessage[],
@@ -131,7 +131,7 @@ function joinMessages(early: AlertMessage, late: AlertMessage): AlertMessage {
   };
 }
 
-/** What is over says why it was so where that was not said before. */
+/** Joins two items of a service: one that is over gives the reason if it was not given before. */
 function joinItem(before: MessageItem | undefined, after: MessageItem): MessageItem {
   if (before === undefined) return after;
   const { told: _, ...rest } = after;
@@ -141,7 +141,7 @@ function joinItem(before: MessageItem | undefined, after: MessageItem): MessageI
     : { ...item, reason: after.reason ?? before.reason, phase: after.phase ?? before.phase };
 }
 
-/** What an item is about. */
+/** The key of an item's subject. */
 function keyOf({ service, incident, maintenance, certificate, event }: MessageItem): string {
   const kind = certificate !== null ? 'certificate' : event === 'scope' ? 'scope' : '';
   return [service.id, incident?.id ?? maintenance?.title ?? kind].join(' ');

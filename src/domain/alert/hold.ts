@@ -1,4 +1,4 @@
-/** What is not told for now: because of a maintenance, or because the service is down behind another one. */
+/** Holds back tellings during a maintenance, and of services that are down behind another one. */
 import { type AlertDraft, isBehind, isHeld, readyAt } from './alert-draft.ts';
 import type { Condition, Telling } from './alert-state.ts';
 import type { AlertChange } from './event.ts';
@@ -70,7 +70,7 @@ export function forgetHeld(draft: AlertDraft, serviceId: number): void {
     );
 }
 
-/** What was not told yet waits for the end of the maintenance, and does not count as a change until then. */
+/** Holds a telling that was not told until the end of the maintenance; it does not count as a change until then. */
 function hold(telling: Telling): Telling {
   if (telling.thread !== null || telling.flapping !== 'no') return telling;
   const wants = telling.wants.map(({ rule }) => ({ rule, dueAt: null, held: true }));

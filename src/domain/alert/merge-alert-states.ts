@@ -1,4 +1,4 @@
-/** What two accounts remember of their alerts becomes one, when one account is merged into the other. */
+/** Joins the memories of the alerts of two accounts when one is merged into the other. */
 import type { AlertState, Condition } from './alert-state.ts';
 
 /**

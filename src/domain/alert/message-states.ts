@@ -1,4 +1,4 @@
-/** What the services of a message are like, in words that are counted for its first line. */
+/** The states of the services of a message, which are counted for its first line. */
 import type { MessageItem, MessageState, StateCounts } from './message.ts';
 
 /** Counts the services by state. */

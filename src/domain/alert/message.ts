@@ -32,14 +32,14 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 /** Number of services by state; absent: none. A service about which two things are said is in two of them. */
 export type StateCounts = Readonly<Partial<Record<MessageState, number>>>;
 
-/** What several services of a message have in common, where the data shows one cause. */
+/** The common cause of several services of a message, if the data shows one. */
 export interface CommonCause {
   readonly kind: 'address' | 'dependency' | 'vendor' | 'region' | 'certificate';
   /** Such as `198.51.100.7`, `postgres`, `githubstatus.com`, `eu` or `R11`. */
   readonly name: string;
 }
 
-/** What a message says of one service. */
+/** The item of a message about one service. */
 export interface MessageItem {
   readonly service: {
     readonly id: number;
@@ -54,7 +54,7 @@ export interface MessageItem {
   readonly status: ServiceStatus;
   /** It was told before and still is so; the message is about what has no such mark. Absent: it is news. */
   readonly told?: true;
-  /** When it began, epoch milliseconds. */
+  /** The time at which it began, epoch milliseconds. */
   readonly since: number;
   /** Of a recovery: how long it lasted, milliseconds; null: it goes on. */
   readonly lastedMs: number | null;
@@ -64,7 +64,7 @@ export interface MessageItem {
   /** Null: it is not known where it fails. */
   readonly scope: Scope | null;
   readonly regions: readonly string[];
-  /** What the vendor says now; null: nothing. */
+  /** The vendor's present entry; null: none. */
   readonly vendor: { readonly title: string; readonly url: string } | null;
   /** Null: it does not flap. It is told once, until the service is steady again. */
   readonly flapping: { readonly changes: number; readonly withinMs: number } | null;
@@ -79,7 +79,7 @@ export interface MessageItem {
     readonly endsAt: number | null;
     readonly url: string;
   } | null;
-  /** What it cannot be reached without, and is down; absent: nothing, or it is not known. */
+  /** The service without which it cannot be reached, and which is down; absent: nothing, or it is not known. */
   readonly because?: { readonly slug: string; readonly name: string };
   /** Number of services that cannot be reached without it and are not told of by themselves; absent: none. */
   readonly behind?: number;
@@ -106,7 +106,7 @@ export interface AlertMessage {
     | 'channel_failing'
     | 'prober_offline'
     | 'prober_online';
-  /** What belongs together: a recovery has the thread of its alert. Letters, digits and `-`, at most 64. */
+  /** The thread, which a recovery shares with its alert. Letters, digits and `-`, at most 64. */
   readonly thread: string;
   /** Other threads that end with this message, where a channel shows no threads; absent: none. */
   readonly endsAlso?: readonly string[];
@@ -117,7 +117,7 @@ export interface AlertMessage {
   readonly items: readonly MessageItem[];
   /** Number of services, of which `items` are the first. */
   readonly total: number;
-  /** How many of all services are in which state; absent: an earlier version made the message. */
+  /** The number of all services in each state; absent: an earlier version made the message. */
   readonly counts?: StateCounts;
   readonly cause: CommonCause | null;
   /** Name of the rule; null: no rule made it. */

@@ -8,9 +8,10 @@ const DAY_MINUTES = 1440;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * When messages that became ready at `at` may go out, epoch milliseconds: `at` itself outside of the quiet hours, otherwise
- * the first instant at which a clock of the time zone shows a time outside of them. An hour that occurs twice in autumn counts
- * both times; one that spring leaves out is no time. `from` = `to` is quiet all day, with an end at `to` each day.
+ * The time at which messages that became ready at `at` may go out, epoch milliseconds: `at` itself outside of the quiet hours,
+ * otherwise the first instant at which a clock of the time zone shows a time outside of them. An hour that occurs twice in
+ * autumn counts both times; one that spring leaves out is no time. `from` = `to` is quiet all day, with an end at `to` each
+ * day.
  */
 export function quietUntil({ from, to, timeZone }: QuietHours, at: number): number {
   if (from === to) return nextReading(timeZone, to, at, (minute) => minute === to);
@@ -57,12 +58,12 @@ function isForward(before: number, shown: number): boolean {
   return (shown - before + DAY_MINUTES) % DAY_MINUTES < DAY_MINUTES / 2;
 }
 
-/** Whether a minute of the day is from `from` on and before `to`, which may be on the next day. */
+/** Returns true if a minute of the day is from `from` on and before `to`, which may be on the next day. */
 function isWithin(minute: number, from: number, to: number): boolean {
   return from < to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
-/** What a clock of the time zone shows, in minutes after midnight. */
+/** The time on a clock of the time zone, in minutes after midnight. */
 function readMinute(timeZone: string, at: number): number {
   let format = formats.get(timeZone);
   if (format === undefined) {

@@ -1,7 +1,7 @@
 /** Rules: which changes an account is told of, where, and how. */
 import type { Category } from '../category.ts';
 
-/** What a rule can ask for. */
+/** The events that a rule can ask for. */
 export const ALERT_EVENTS = [
   'down',
   'up',
@@ -48,7 +48,7 @@ export interface QuietHours {
   readonly except: readonly AlertEventName[];
 }
 
-/** How a rule tells. */
+/** The timing of a rule. */
 interface RuleTiming {
   /** Only what lasts so long is told, milliseconds; 0: at once. */
   readonly afterMs: number;

@@ -1,4 +1,4 @@
-/** What the alerts of an account remember is moved to the time of a clock that was set back. */
+/** Moves the memory of an account's alerts to the time of a clock that was set back. */
 import { type AlertDraft, firstReadyAt, readyAt } from './alert-draft.ts';
 import type { Condition, Telling, Want } from './alert-state.ts';
 import { wordsToPass } from './telling-times.ts';

@@ -8,7 +8,7 @@ import { asksFor } from './match.ts';
 import type { AlertRule } from './rule.ts';
 import { laneOf, pendingAtOf } from './telling-times.ts';
 
-/** What is told in a thread that goes on. */
+/** The words of a thread that goes on. */
 interface Going {
   readonly words: Word[];
   isWorse: boolean;
@@ -16,9 +16,9 @@ interface Going {
   readonly endsAlso: string[];
 }
 
-/** What one channel is told now. */
+/** The words that one channel gets now. */
 interface Said {
-  /** What begins, by thread. */
+  /** Words about beginnings, by thread. */
   readonly begun: Map<string, Word[]>;
   /** Conditions that ended before an alert was sent, and those that are reported only when they end, by thread. */
   readonly past: Map<string, Word[]>;
@@ -34,7 +34,7 @@ interface DueTelling {
   readonly thread: string;
 }
 
-/** What is said of a condition in a channel, and what is remembered of it; null: nothing. */
+/** The word about a condition in a channel, and the telling that is kept of it; null: none. */
 interface Step {
   readonly say: 'begin' | 'past' | 'worse' | 'change' | null;
   readonly next: Telling | null;
@@ -110,7 +110,10 @@ const MAINTENANCE_SUFFIX = '-m';
 /** Maximum number of open threads whose cause is compared with that of what begins; the newest are. */
 const MAX_COMPARED_THREADS = 10;
 
-/** Where to tell what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a new one. */
+/**
+ * The threads for what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a
+ * new one.
+ */
 function chooseThreads(draft: AlertDraft): {
   readonly trouble: Choice;
   readonly maintenance: Choice;
@@ -291,7 +294,7 @@ function toldOf({ context }: AlertDraft, { condition, channel, telling, thread }
   };
 }
 
-/** What is kept of a telling that is over, so that a service that flaps is recognized. */
+/** Returns the memory of a telling that is over, so that a service that flaps is recognized. */
 function memoryOf(telling: Telling): Telling | null {
   if (telling.changes.length === 0) return null;
   return {

@@ -1,4 +1,4 @@
-/** When a channel is told what is pending, and by which words that passes quiet hours. */
+/** The times at which channels are told what is pending, and the words by which that passes quiet hours. */
 import { type AlertDraft, touch } from './alert-draft.ts';
 import { type Condition, FLAP_WINDOW_MS, GROUP_WINDOW_MS, type Lane, type Telling } from './alert-state.ts';
 import type { AlertEventName } from './rule.ts';
@@ -6,12 +6,15 @@ import type { AlertEventName } from './rule.ts';
 /** The words for a status that was told, and for its end, by its weight. */
 const TOLD_WORDS: readonly (readonly AlertEventName[])[] = [[], ['slow'], ['down', 'up']];
 
-/** When a service that flaps is steady if nothing changes until then, epoch milliseconds; null: it does not flap. */
+/** The time at which a service that flaps is steady if nothing changes until then, epoch milliseconds; null: it does not flap. */
 export function steadyAtOf({ flapping, changes }: Telling): number | null {
   return flapping === 'due' || flapping === 'told' ? (changes.at(-1) ?? 0) + FLAP_WINDOW_MS : null;
 }
 
-/** When the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a maintenance. */
+/**
+ * The time at which the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a
+ * maintenance.
+ */
 export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number | null {
   if (thread !== null || flapping !== 'no') return dueAt;
   const times = wants.map((want) => want.dueAt).filter((time) => time !== null);
@@ -19,8 +22,8 @@ export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number
 }
 
 /**
- * When the channel is told, epoch milliseconds; null: there is nothing to tell. The first news goes at once, and what follows in its lane
- * within {@link GROUP_WINDOW_MS} is one message.
+ * The time at which the channel is told, epoch milliseconds; null: there is nothing to tell. The first news goes at once, and
+ * what follows in its lane within {@link GROUP_WINDOW_MS} is one message.
  */
 export function tellAtOf({ lanes }: AlertDraft, condition: Condition, telling: Telling): number | null {
   const pendingAt = pendingAtOf(telling);

@@ -8,7 +8,7 @@ export const MAX_LOG_LENGTH = 10_000;
 /** The line that ends a log of which a part is missing. */
 const CUT = '\n[cut]';
 
-/** What a request to a heartbeat address reports. */
+/** The signal of a request to a heartbeat address. */
 export type AddressSignal =
   | { readonly kind: Exclude<HeartbeatKind, 'fail'> | 'log' }
   /** `exitCode` of the process, never 0; null: not given. */

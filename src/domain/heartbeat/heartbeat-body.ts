@@ -31,7 +31,7 @@ export interface HeartbeatReport {
   readonly word: Verdict | null;
   /** The status word; null for a start and a failed run, which have none. */
   readonly reported: string | null;
-  /** When the sender made it, epoch milliseconds; null: not given. */
+  /** The time at which the sender made it, epoch milliseconds; null: not given. */
   readonly timestamp: number | null;
   /** In the order of the body; null: the body has no `checks`. */
   readonly dependencies: readonly DependencyReport[] | null;
@@ -39,7 +39,7 @@ export interface HeartbeatReport {
   readonly run: string | null;
   /** Exit status of a failed run, from {@link MIN_EXIT_CODE} to {@link MAX_EXIT_CODE}, never 0; absent: not given. */
   readonly exitCode?: number;
-  /** How long the sender's own check took, whole milliseconds up to {@link MAX_LATENCY_MS}; absent: not given. */
+  /** The time that the sender's own check took, whole milliseconds up to {@link MAX_LATENCY_MS}; absent: not given. */
   readonly pingMs?: number;
   /** Why the service is down, in the sender's words: one line; absent: not given, or it is not down. */
   readonly message?: string;
@@ -47,7 +47,7 @@ export interface HeartbeatReport {
   readonly serviceId?: number;
 }
 
-/** What is wrong with a body, and where. */
+/** The problem of a body, and its place. */
 export interface HeartbeatProblem {
   /** JSON Pointer (RFC 6901) of the member; empty for the body as a whole. */
   readonly place: string;
@@ -163,7 +163,7 @@ function readExitCode(value: unknown): number | null {
   return value;
 }
 
-/** Whether the number is the exit status of a process that failed. */
+/** Returns true if the number is the exit status of a process that failed. */
 export function isFailure(exitCode: number): boolean {
   return (
     Number.isInteger(exitCode) && exitCode !== 0 && exitCode >= MIN_EXIT_CODE && exitCode <= MAX_EXIT_CODE
@@ -222,7 +222,7 @@ function readName(name: string, place: string, before = ''): string {
   return name;
 }
 
-/** Whether the text can name a run. */
+/** Returns true if the text can name a run. */
 export function isRunName(text: string): boolean {
   return refuseName(text) === null;
 }

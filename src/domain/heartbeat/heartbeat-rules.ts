@@ -9,12 +9,12 @@ import { judgeLatency, type Verdict } from '../status.ts';
 import type { HeartbeatReport } from './heartbeat-body.ts';
 import { awaitedRun, longestGap } from './heartbeat-schedule.ts';
 
-/** How far the sender's clock may be ahead of ours, milliseconds. */
+/** Maximum time that the sender's clock may be ahead of ours, milliseconds. */
 const MAX_AHEAD_MS = 300_000;
 /** Maximum age of a heartbeat by its timestamp, milliseconds. */
 const MAX_BEHIND_MS = 600_000;
 
-/** What is wrong with a timestamp at `now`; null: nothing. */
+/** The problem of a timestamp at `now`; null: none. */
 export function refuseTimestamp(timestamp: number, now: number): string | null {
   if (timestamp - now > MAX_AHEAD_MS) return 'is more than 5 minutes ahead of our clock';
   if (now - timestamp > MAX_BEHIND_MS) return 'is more than 10 minutes behind our clock';
@@ -120,8 +120,8 @@ export function sampleOfLatest(
 }
 
 /**
- * How long a service may be silent from `from` on, milliseconds: its grace, and before it the time until the next run of its
- * schedule, or its period, or `silenceMs` if its owner set neither.
+ * The time for which a service may be silent from `from` on, milliseconds: its grace, and before it the time until the next
+ * run of its schedule, or its period, or `silenceMs` if its owner set neither.
  */
 export function silenceOf(
   { periodMs, graceMs = 0, schedule }: CheckDefinition,
@@ -148,7 +148,7 @@ export function reasonOfSilence(
     : { code: 'run_missed', runAt: deadlineAt - graceMs };
 }
 
-/** Whether heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */
+/** Returns true if heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */
 export function isHeartbeatMonitored({ paused, check }: Pick<Service, 'paused' | 'check'>): boolean {
   return !paused && check.kind === 'heartbeat';
 }

@@ -1,7 +1,7 @@
 /** Schedules of heartbeats: a cron expression with a time zone says when a job runs, and so when it must report. */
 import { Cron } from 'croner';
 
-/** When heartbeats are expected. */
+/** The times at which heartbeats are expected. */
 export interface HeartbeatSchedule {
   /** Five fields of cron (minute, hour, day of the month, month, day of the week) or a nickname such as `@daily`. */
   readonly cron: string;

@@ -1,4 +1,4 @@
-/** How long vendors take to acknowledge outages: the lag of their first entry behind our first failed check. */
+/** The time that vendors take to acknowledge outages: the lag of their first entry behind our first failed check. */
 import { HOUR_MS } from '../durations.ts';
 import type { Incident } from './incident.ts';
 
@@ -41,7 +41,7 @@ export function acknowledgements(incidents: readonly Incident[], now: number) {
         startedAt,
         /** The vendor's incident; null: there is none. */
         vendorIncidentId: found?.id ?? null,
-        /** When the vendor published its first entry, epoch milliseconds. */
+        /** The time at which the vendor published its first entry, epoch milliseconds. */
         acknowledgedAt: found?.publishedAt ?? null,
         /** Milliseconds from the first failed check to the first entry; negative: the vendor was first. */
         lagMs: found === undefined ? null : found.publishedAt - startedAt,

@@ -3,7 +3,7 @@ import type { IncidentStatus, Severity } from './incident.ts';
 
 /** One update of an entry, as the vendor wrote it. */
 export interface FeedUpdate {
-  /** When it was published, epoch milliseconds. */
+  /** The time at which it was published, epoch milliseconds. */
   readonly at: number;
   readonly status: IncidentStatus;
   /** Plain text without markup, at most 10,000 characters; may be empty. */

@@ -1,4 +1,4 @@
-/** How long vendors take to report outages, over all services of a vendor's status page. Pure. */
+/** The time that vendors take to report outages, over all services of a vendor's status page. Pure. */
 import { acknowledgements, MAX_DISTANCE_MS } from './acknowledgement.ts';
 import type { Incident } from './incident.ts';
 
@@ -8,7 +8,7 @@ export const MIN_RANKED_OUTAGES = 5;
 /** Part of an interval that an outage must exceed, so that two checks in a row by schedule have failed. */
 const MIN_INTERVALS = 1.5;
 
-/** What is known of one service: incidents of all sources, in any order. */
+/** The past of one service: incidents of all sources, in any order. */
 export interface ServicePast<S> {
   readonly service: S;
   /** Its time between two checks, milliseconds. */
@@ -25,7 +25,7 @@ export interface VendorOutage<S> {
   readonly startedAt: number;
   /** First good check; null: none so far. */
   readonly endedAt: number | null;
-  /** When the vendor published its first entry; null: never. */
+  /** The time of the vendor's first entry; null: there is none. */
   readonly acknowledgedAt: number | null;
   /** From the first failed check to that entry, milliseconds; negative: the vendor was first. */
   readonly lagMs: number | null;
@@ -123,7 +123,7 @@ export function rankVendors<V extends HonestyFigures>(
   ];
 }
 
-/** Whether what began later is part of an outage: it began within an hour of it, and before its end. */
+/** Returns true if what began later is part of an outage: it began within an hour of it, and before its end. */
 function isSameOutage<S>(outage: VendorOutage<S>, later: VendorOutage<S>): boolean {
   const isBefore = outage.endedAt === null || later.startedAt <= outage.endedAt;
   return isBefore && later.startedAt <= outage.startedAt + MAX_DISTANCE_MS;
@@ -138,12 +138,12 @@ function compareFigures(a: HonestyFigures, b: HonestyFigures): number {
   return b.acknowledged / b.outages - a.acknowledged / a.outages;
 }
 
-/** When an own incident saw its first good check; null: not yet. */
+/** The time of the first good check of an own incident; null: not yet. */
 function firstGoodAt({ updates, resolvedAt }: Incident): number | null {
   return updates.find(({ status }) => status === 'monitoring')?.at ?? resolvedAt;
 }
 
-/** What two outages at the same time have in common. */
+/** Joins two outages at the same time. */
 function joinEnds<S>(
   a: VendorOutage<S>,
   b: VendorOutage<S>,

@@ -10,7 +10,7 @@ export interface Trouble {
   readonly incident: Incident;
   /** Our incidents beside one of a vendor or owner, and theirs beside one of ours; oldest first. */
   readonly companions: readonly Incident[];
-  /** How the vendor's first entry followed our first failed check; null: one of the two is missing. */
+  /** The lag of the vendor's first entry behind our first failed check; null: one of the two is missing. */
   readonly acknowledgement: Acknowledgement | null;
 }
 
@@ -38,7 +38,7 @@ export function gatherTrouble(incident: Incident, known: readonly Incident[], no
   return { incident, companions, acknowledgement: pairs.at(-1) ?? null };
 }
 
-/** Whether `acknowledgements` decides about the incident. */
+/** Returns true if `acknowledgements` decides about the incident. */
 function isAcknowledging({ source, severity }: Incident): boolean {
   return source !== 'owner' && severity !== 'maintenance';
 }

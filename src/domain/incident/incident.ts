@@ -28,7 +28,7 @@ export interface IncidentUpdate {
   readonly status: IncidentStatus;
   /** Plain text; in English for an own incident. */
   readonly text: string;
-  /** What a text of ours says, for other languages; absent: the vendor's words, or from before 0.2. */
+  /** The content of a text of ours, for other languages; absent: the vendor's words, or from before 0.2. */
   readonly note?: IncidentNote;
 }
 
@@ -62,7 +62,7 @@ export type StatusReasonParams = ParamsOf<typeof REASONS>;
 /** Why a service is down or slow. */
 export type StatusReason = Coded<StatusReasonParams>;
 
-/** What kind of outage opened an own incident. */
+/** The kind of outage that opened an own incident. */
 export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable' | 'down';
 
 const UNKNOWN_REASON = 'no reason is known';
@@ -92,7 +92,7 @@ interface OpeningParams extends TroubleParams {
   readonly outage: Outage;
 }
 
-/** What we write into the timeline of an incident, with parameters. */
+/** Our texts in the timeline of an incident, with parameters. */
 const NOTES = {
   /** Always the first entry; `name` and `outage` form the title. */
   opened: ({ domain, reason }: OpeningParams) =>
@@ -147,7 +147,7 @@ export interface Incident {
   readonly earlier?: number;
 }
 
-/** What an own incident tells those who may not see its service: that `name` is down, and since when. */
+/** An own incident for those who may not see its service: that `name` is down, and since when. */
 export function withoutTexts(incident: Incident, id: string, name: string, sourceUrl: string): Incident {
   return {
     ...incident,
@@ -156,7 +156,7 @@ export function withoutTexts(incident: Incident, id: string, name: string, sourc
   };
 }
 
-/** What lists show of a timeline, and of each text in it. The page of an incident shows all. */
+/** The part of a timeline that lists show, and of each text in it. The page of an incident shows all. */
 export const SHORT_TIMELINE = { updates: 3, characters: 1_000 } as const;
 
 /** The incident as lists show it: its newest entries, with the beginnings of long texts. */

@@ -67,7 +67,7 @@ export function phaseAt(maintenance: Maintenance, now: number): MaintenancePhase
   return now < lastsUntil(maintenance) ? 'running' : 'ended';
 }
 
-/** When its phase changes by the clock alone, epoch milliseconds; null: never. */
+/** The time at which its phase changes by the clock alone, epoch milliseconds; null: never. */
 export function nextPhaseAt(maintenance: Maintenance, now: number): number | null {
   const phase = phaseAt(maintenance, now);
   if (phase === 'planned') return maintenance.startsAt;
@@ -79,7 +79,7 @@ function lastsUntil({ startsAt, endsAt, reportedState }: Maintenance): number {
   return reportedState === 'running' ? endsAt + MAX_UNKNOWN_MS : endsAt;
 }
 
-/** Whether the maintenance is in progress at `at`, so that failures are expected. */
+/** Returns true if the maintenance is in progress at `at`, so that failures are expected. */
 export function isWithin(maintenance: Maintenance, at: number): boolean {
   const phase = phaseAt(maintenance, at);
   return phase === 'running' && (at >= maintenance.startsAt || maintenance.phase === 'running');

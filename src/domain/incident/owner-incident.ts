@@ -36,7 +36,7 @@ export interface OwnerUpdate extends OwnerText {
   readonly status: IncidentStatus;
 }
 
-/** What an owner says: of which services and pages, and what. */
+/** An owner's post about services and pages. */
 export interface OwnerIncident {
   readonly id: number;
   readonly accountId: number;
@@ -55,7 +55,7 @@ export interface OwnerIncident {
   readonly updates: readonly OwnerUpdate[];
   /** Number of updates before `updates`, in lists; absent: none. */
   readonly earlier?: number;
-  /** What the owner found out afterwards; null: nothing yet. */
+  /** The owner's post-mortem; null: none yet. */
   readonly postMortem: (OwnerText & { readonly at: number }) | null;
   /** Increases with each change. */
   readonly revision: number;

@@ -14,7 +14,7 @@ export const OWNER_MAINTENANCE_BOUNDS = {
   maxDurationMs: 30 * DAY_MS,
   /** Of one that recurs, so that none lasts until the next one. */
   maxRecurringMs: DAY_MS,
-  /** How far ahead the first one may be. */
+  /** Maximum time from now to the first one. */
   maxAheadMs: 2 * 366 * DAY_MS,
 } as const;
 
@@ -43,11 +43,11 @@ export interface OwnerMaintenance extends OwnerText {
   readonly pages: readonly number[];
   /** Occurrences that were changed by themselves. */
   readonly changes: readonly OccurrenceChange[];
-  /** When the owner withdrew it, epoch milliseconds; null: it is in force. */
+  /** The time at which the owner withdrew it, epoch milliseconds; null: it is in force. */
   readonly cancelledAt: number | null;
   /** Increases with each change. */
   readonly revision: number;
-  /** When it was announced, epoch milliseconds. */
+  /** The time at which it was announced, epoch milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -98,7 +98,7 @@ export function readOwnerMaintenanceId(text: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** What decides when a maintenance happens. */
+/** The members that decide the times of a maintenance. */
 type Times = Pick<OwnerMaintenance, 'startsAt' | 'durationMs' | 'timeZone' | 'recurrence'>;
 
 /** The changes of single occurrences that stay when a maintenance is given these times: at other times there are others. */

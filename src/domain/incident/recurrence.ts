@@ -1,6 +1,6 @@
 /**
- * When something that recurs begins: rules of iCalendar (RFC 5545, 3.3.10) on the wall clock of a time zone. The library is
- * loaded with the first rule.
+ * The beginnings of something that recurs: rules of iCalendar (RFC 5545, 3.3.10) on the wall clock of a time zone. The library
+ * is loaded with the first rule.
  */
 import { DAY_MS } from '../durations.ts';
 
@@ -56,7 +56,7 @@ export function readRule(text: string): string | null {
     .join(';');
 }
 
-/** Whether the recurrence has an occurrence at all that is soon enough to be found. */
+/** Returns true if the recurrence has an occurrence at all that is soon enough to be found. */
 export async function occurs(recurrence: Recurrence): Promise<boolean> {
   try {
     return (await find(recurrence, recurrence.startsAt, 1, FIRST_BOUNDS)).length > 0;
@@ -123,7 +123,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** Maximum number of formats that are kept; there are about 600 time zones. */
 const MAX_FORMATS = 700;
 
-/** What the wall clock of a time zone shows at a moment, as if it were UTC, epoch milliseconds. */
+/** The time on the wall clock of a time zone at a moment, as if it were UTC, epoch milliseconds. */
 export function wallOf(at: number, timeZone: string): number {
   let format = formats.get(timeZone);
   if (format === undefined) {

@@ -19,11 +19,11 @@ const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 interface VendorContext {
   readonly id: string;
   readonly serviceId: number;
-  /** When the feed was read, epoch milliseconds. */
+  /** The time at which the feed was read, epoch milliseconds. */
   readonly readAt: number;
 }
 
-/** What we write of an entry that is listed no more; no word of the vendor. */
+/** Our note on an entry that is listed no more; no word of the vendor. */
 const VANISHED = noteOf({ code: 'vanished' });
 
 /** The incident after a read; `known` is its stored state, null at the first read. */
@@ -67,7 +67,7 @@ export function endVanished(stored: Incident, readAt: number): Incident {
   };
 }
 
-/** What a document lists, to infer why an entry is missing. */
+/** The entries of a document, to infer why one is missing. */
 interface ListedEntries {
   readonly listsOnlyOpen: boolean;
   /** Starts of the entries listed, epoch milliseconds. */
@@ -76,8 +76,8 @@ interface ListedEntries {
 }
 
 /**
- * Whether an open entry that started at `startedAt` and is missing from its document has ended. If the document is a long
- * list of newer entries, which may have dropped it, it has not until 30 days after its start.
+ * Returns true if an open entry that started at `startedAt` and is missing from its document has ended. If the document is a
+ * long list of newer entries, which may have dropped it, it has not until 30 days after its start.
  */
 export function hasEnded(startedAt: number, { listsOnlyOpen, starts, readAt }: ListedEntries): boolean {
   const pushedOut = starts.length >= FULL_LIST && starts.every((start) => start > startedAt);

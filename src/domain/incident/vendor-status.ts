@@ -22,11 +22,11 @@ export interface ServiceVendorStatus {
   /** Kind of the page. */
   readonly kind: string;
   readonly status: VendorStatus;
-  /** When the status began, epoch milliseconds; null: unknown, for example if the vendor never had an incident. */
+  /** The time at which the status began, epoch milliseconds; null: unknown, for example if the vendor never had an incident. */
   readonly since: number | null;
   /** The incident that determines the status; null: none is open. */
   readonly incidentId: string | null;
-  /** When the page was last read, epoch milliseconds; null: never. */
+  /** The time at which the page was last read, epoch milliseconds; null: never. */
   readonly readAt: number | null;
   /** The page was not read for so long that the status may be outdated. */
   readonly stale: boolean;

@@ -1,4 +1,4 @@
-/** What somebody wants to have watched, as it is pasted: an address, a command or the name of a heartbeat on each line. Pure. */
+/** Targets to watch, as somebody pastes them: an address, a command or the name of a heartbeat on each line. Pure. */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPrivateName } from '../host-name.ts';
@@ -6,7 +6,7 @@ import type { AcceptRule, CheckKind, CheckSettings } from '../service.ts';
 import { HIDDEN_PASSWORD, hidePassword, splitUrls, withoutDecoration } from './pasted-text.ts';
 import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
 
-/** What a line asks to have watched. */
+/** The target that a line names. */
 export interface PastedTarget {
   readonly kind: CheckKind;
   /** Host name in ASCII or IP address without brackets; of a heartbeat, its name as a label. */
@@ -192,7 +192,7 @@ function credentialsIn(kind: CheckKind, { username, password, pathname }: URL): 
   };
 }
 
-/** Whether a word by itself names a place: an IP address, a name with a dot, or a host with a port or a path. */
+/** Returns true if a word by itself names a place: an IP address, a name with a dot, or a host with a port or a path. */
 function isAddress(token: string): boolean {
   const bare = token.replace(/^.*@/, '');
   if (isIP(bare) !== 0 || /^\[[0-9a-f:.%]+\](?::\d+)?(?:\/.*)?$/i.test(bare)) return true;

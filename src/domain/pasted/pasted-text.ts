@@ -1,6 +1,6 @@
 /** The text of pasted lines: without the marks around it, and without passwords where it is shown again. Pure. */
 
-/** What stands in place of a password. */
+/** The text in place of a password. */
 export const HIDDEN_PASSWORD = '***';
 
 /** The line without the marks of lists, quotes, tables and code. */

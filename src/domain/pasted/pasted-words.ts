@@ -1,7 +1,7 @@
 /** The words, schemes and ports of pasted lines, and the kinds of checks that they stand for. */
 import type { CheckKind, CheckSettings } from '../service.ts';
 
-/** What a scheme or a port stands for. */
+/** The service behind a scheme or a port. */
 export interface KnownService {
   readonly kind: CheckKind;
   /** Null: that of the kind. */
@@ -117,7 +117,7 @@ const PORTS: ReadonlyMap<number, KnownService> = new Map([
   [27_017, known('mongodb')],
 ]);
 
-/** What is behind a port; a connection alone says that something is behind other ports. */
+/** The service behind a port; of an unknown port, a connection alone is checked. */
 export function kindOfPort(port: number): KnownService {
   return PORTS.get(port) ?? known('tcp');
 }

@@ -1,25 +1,25 @@
-/** How the verdicts of several regions make the status of a service (design, Places). */
+/** Joins the verdicts of several regions into the status of a service (design, Places). */
 
 import type { Quorum } from '../region.ts';
 import type { Verdict } from '../status.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus } from './current.ts';
 
-/** What the voting regions agree on. */
+/** The agreement of the voting regions. */
 export interface Agreement {
   /** Null: too few regions have checked the service to decide anything. */
   readonly status: Verdict | null;
   /** The newest check that agrees with the status; null: there is no status. */
   readonly latest: LatestCheck | null;
   /**
-   * When the status began if it is new, epoch milliseconds: for `down` the first failed attempt of any region that agrees,
-   * otherwise the start of `latest`. Null: there is no status.
+   * The time at which the status began if it is new, epoch milliseconds: for `down` the first failed attempt of any region
+   * that agrees, otherwise the start of `latest`. Null: there is no status.
    */
   readonly beganAt: number | null;
 }
 
 const UNDECIDED: Agreement = { status: null, latest: null, beganAt: null };
 
-/** How many of `voters` regions must see a failure, at least one. A number above the regions means all. */
+/** The number of `voters` regions that must see a failure, at least one. A number above the regions means all. */
 export function votesNeeded(quorum: Quorum, voters: number): number {
   switch (quorum) {
     case 'majority':

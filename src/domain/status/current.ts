@@ -23,17 +23,17 @@ export interface LatestCheck {
   readonly certificateExpiresAt: number | null;
 }
 
-/** Where a service fails: in the quorum of the voting regions, or in fewer of them (design, Places). */
+/** The scope of a failure: in the quorum of the voting regions, or in fewer of them (design, Places). */
 export type Scope = 'global' | 'partial';
 
-/** What the checks of one region say of a service. */
+/** The status of a service by the checks of one region. */
 export interface RegionStatus {
   readonly region: string;
   /** Its newest check; the status of the check is the region's verdict. */
   readonly check: LatestCheck;
-  /** When the verdict began, epoch milliseconds: for `down` the start of the first failed attempt. */
+  /** The time at which the verdict began, epoch milliseconds: for `down` the start of the first failed attempt. */
   readonly since: number;
-  /** When the newest check ended, epoch milliseconds; orders the checks of the region. */
+  /** The time at which the newest check ended, epoch milliseconds; orders the checks of the region. */
   readonly observedAt: number;
   /** The verdict counts: the region has a vote, and its newest check is fresh. */
   readonly votes: boolean;
@@ -44,10 +44,10 @@ export interface CurrentStatus {
   readonly serviceId: number;
   /** Number of the last transition, from 0. */
   readonly seq: number;
-  /** When this record was observed, epoch milliseconds; orders records of one `seq`. */
+  /** The time at which this record was observed, epoch milliseconds; orders records of one `seq`. */
   readonly observedAt: number;
   readonly status: ServiceStatus;
-  /** When the current status began, epoch milliseconds; null while unknown. */
+  /** The time at which the current status began, epoch milliseconds; null while unknown. */
   readonly since: number | null;
   /** Null before the first check. With several regions, the newest check that agrees with the status. */
   readonly latest: LatestCheck | null;
@@ -57,12 +57,14 @@ export interface CurrentStatus {
   readonly scope?: Scope | null;
 }
 
-/** Whether two records of a service are one: no two have the same order. A store may give another object for each read. */
+/**
+ * Returns true if two records of a service are one: no two have the same order. A store may give another object for each read.
+ */
 export function isSameObservation(a: CurrentStatus, b: CurrentStatus): boolean {
   return a === b || (a.seq === b.seq && a.observedAt === b.observedAt && a.regions === b.regions);
 }
 
-/** What lists and counts need of a status. */
+/** The part of a status that lists and counts need. */
 export interface StatusHead extends Pick<CurrentStatus, 'serviceId' | 'seq' | 'observedAt' | 'status'> {
   /** `checkedAt` of the latest check; null: there was none. */
   readonly checkedAt: number | null;
@@ -94,9 +96,9 @@ export interface Transition {
   readonly seq: number;
   readonly from: ServiceStatus;
   readonly to: Verdict;
-  /** When the new status began: for `down` the start of the first failed attempt. Epoch milliseconds. */
+  /** The beginning of the new status: for `down` the start of the first failed attempt. Epoch milliseconds. */
   readonly at: number;
-  /** When it was recorded, epoch milliseconds. */
+  /** The time at which it was recorded, epoch milliseconds. */
   readonly recordedAt: number;
   /** Why; null for a recovery. */
   readonly reason: StatusReason | null;
@@ -104,7 +106,7 @@ export interface Transition {
   readonly scope?: ScopeChange;
 }
 
-/** Whether the transition changes the scope alone. */
+/** Returns true if the transition changes the scope alone. */
 export function isScopeTransition({ from, to }: Pick<Transition, 'from' | 'to'>): boolean {
   return from === to;
 }

@@ -15,7 +15,7 @@ const SENTENCES = {
   unknown: 'We do not know: there is no recent check that could tell.',
 } as const;
 
-/** What a visitor should conclude. */
+/** The verdict on an outage for visitors. */
 export type OutageVerdict = keyof typeof SENTENCES;
 
 export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [
@@ -28,10 +28,10 @@ export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [
   'unknown',
 ];
 
-/** What is known of a service. */
+/** The known facts about a service. */
 export interface OutageFacts {
   readonly status: ServiceStatus;
-  /** Whether the status is older than two intervals, or our own connection has been down since its last check. */
+  /** True if the status is older than two intervals, or our own connection has been down since its last check. */
   readonly isOutdated: boolean;
   /** Null: it fails in no region, or one region checks it. */
   readonly scope: Scope | null;

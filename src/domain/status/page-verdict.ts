@@ -2,7 +2,7 @@
 import type { OwnerSeverity } from '../incident/owner-incident.ts';
 import type { ServiceStatus } from '../status.ts';
 
-/** How a service counts on a page: `paused` and `maintenance` override the status of its last check. */
+/** The standing of a service on a page: `paused` and `maintenance` override the status of its last check. */
 export type PageStanding = ServiceStatus | 'maintenance' | 'paused';
 
 /** Statuses of a whole page, the worst first. */
@@ -10,11 +10,11 @@ export const PAGE_STATUSES = ['down', 'slow', 'maintenance', 'up', 'unknown'] as
 
 export type PageStatus = (typeof PAGE_STATUSES)[number];
 
-/** What the owner of a page says now, apart from what checks see. */
+/** The owner's present posts on a page, apart from what checks see. */
 export interface OwnersWord {
   /** Severity of the worst open incident; null: none is open. */
   readonly reported: OwnerSeverity | null;
-  /** Whether announced maintenance is in progress. */
+  /** True if announced maintenance is in progress. */
   readonly inMaintenance: boolean;
 }
 
@@ -29,8 +29,8 @@ export interface PageVerdict extends OwnersWord {
 }
 
 /**
- * How a service counts. A paused one counts as paused whatever its last status; one that is down or slow during an announced
- * maintenance counts as in maintenance.
+ * Returns the standing of a service. A paused one counts as paused whatever its last status; one that is down or slow during
+ * an announced maintenance counts as in maintenance.
  */
 export function standingOf(status: ServiceStatus, paused: boolean, inMaintenance: boolean): PageStanding {
   if (paused) return 'paused';

@@ -1,22 +1,26 @@
 /**
- * Whether a service that is down fails by itself, or cannot be reached without another one that is down: what it depends on is asked when
- * it fails, and where that has recovered and the service still fails, it is down by itself. Pure: alerts and the record decide alike.
+ * Tells a service that fails by itself from one that cannot be reached without another one that is down: what it depends on is
+ * asked when it fails, and where that has recovered and the service still fails, it is down by itself. Pure: alerts and the
+ * record decide alike.
  */
 import type { ServiceStatus } from '../status.ts';
 
 /** Maximum time for which what a service depends on is waited for, milliseconds: longer than a usual check with its re-checks. */
 const MAX_ASKING_MS = 45_000;
 
-/** What still fails when what it depends on has been well for this time is down by itself, milliseconds. */
+/** A service that still fails when its parents have been well for this time is down by itself, milliseconds. */
 export const SETTLE_MS = 120_000;
 
 /** Maximum time beyond {@link SETTLE_MS} for which its next check is waited for, milliseconds. */
 const MAX_SETTLING_MS = 480_000;
 
-/** What still fails so long after what it depends on recovered first is down by itself even if that never stays up for {@link SETTLE_MS}. */
+/**
+ * A service that still fails so long after a parent recovered first is down by itself even if the parent never stays up for
+ * {@link SETTLE_MS}.
+ */
 const MAX_FLAPPING_MS = 1_800_000;
 
-/** How often what is waited for is looked at, milliseconds. */
+/** The interval at which what is waited for is looked at, milliseconds. */
 const LOOK_MS: Readonly<Record<Reach['phase'], number>> = {
   asking: 1_000,
   settling: 5_000,
@@ -40,7 +44,7 @@ export interface Ancestor {
   readonly isStale: boolean;
   /** It is checked, and does not only send heartbeats. */
   readonly isProbed: boolean;
-  /** When its newest check began. */
+  /** The time at which its newest check began, epoch milliseconds. */
   readonly checkedAt: number | null;
   /** Null: none is remembered. */
   readonly lastOutage: PastOutage | null;
@@ -57,7 +61,7 @@ export interface Reach {
   readonly since: number;
   /** IDs of what it depended on when it went down, whose events are followed. */
   readonly ancestors: readonly number[];
-  /** When one of those recovered first while the service was down, epoch milliseconds; absent: none has. */
+  /** The time at which one of those recovered first while the service was down, epoch milliseconds; absent: none has. */
   readonly settlesSince?: number;
 }
 
@@ -68,7 +72,7 @@ export interface ReachStep {
 }
 
 /**
- * What is known of a service that has gone down. `ancestors`: what it depends on, one at least; `failedAt`: when it failed first; `now`:
+ * The reach of a service that has gone down. `ancestors`: its parents, one at least; `failedAt`: when it failed first; `now`:
  * when that is decided, epoch milliseconds.
  */
 export function beginReach(ancestors: readonly Ancestor[], failedAt: number, now: number): ReachStep {
@@ -86,7 +90,7 @@ export function beginReach(ancestors: readonly Ancestor[], failedAt: number, now
   return ask(ancestors, { since: now, ancestors: ids });
 }
 
-/** What is known at `now`, epoch milliseconds. The same reach: nothing new is. */
+/** The reach at `now`, epoch milliseconds. The same object: nothing is new. */
 export function nextReach(
   service: { readonly id: number; readonly checkedAt: number | null },
   ancestors: readonly Ancestor[],
@@ -122,23 +126,23 @@ export function nextReach(
   }
 }
 
-/** When it has to be looked at again, epoch milliseconds; infinite: nothing is waited for. */
+/** The time at which it has to be looked at again, epoch milliseconds; infinite: nothing is waited for. */
 export function lookAtOf({ phase, since }: Reach, now: number): number {
   return phase === 'settling' && now < since + SETTLE_MS ? since + SETTLE_MS : now + LOOK_MS[phase];
 }
 
-/** When a wait ends at the latest, epoch milliseconds; infinite: it does not. */
+/** The time at which a wait ends at the latest, epoch milliseconds; infinite: it does not. */
 export function waitEndOf({ phase, since }: Reach): number {
   if (phase === 'asking') return since + MAX_ASKING_MS;
   return phase === 'settling' ? since + SETTLE_MS + MAX_SETTLING_MS : Number.POSITIVE_INFINITY;
 }
 
-/** Whether what depends on a service can be reached as far as that goes; null: it is not known. */
+/** Returns true if what depends on a service can be reached as far as that goes; null: it is not known. */
 export function isReached({ isPaused, isStale, status }: Omit<Ancestor, 'lastOutage'>): boolean | null {
   return isPaused || isStale || status === 'unknown' ? null : status !== 'down';
 }
 
-/** Whether something failed within an outage, or so close to it that this is the cause. `at`: epoch milliseconds. */
+/** Returns true if something failed within an outage, or so close to it that this is the cause. `at`: epoch milliseconds. */
 export function isWithin({ from, to }: PastOutage, at: number): boolean {
   return at >= from - MAX_ASKING_MS && at <= to + SETTLE_MS;
 }
@@ -155,7 +159,7 @@ function ask(ancestors: readonly Ancestor[], reach: Omit<Reach, 'phase'>): Reach
   return { reach: { ...reach, phase: asks.length === 0 ? 'open' : 'asking' }, asks };
 }
 
-/** Whether a check of it says at once how it is. */
+/** Returns true if a check of it says at once how it is. */
 function isAsked({ isProbed, isPaused, status }: Ancestor): boolean {
   return isProbed && !isPaused && status !== 'unknown';
 }

@@ -1,4 +1,4 @@
-/** How a check in one of several regions changes the current status of its service (design, Places). */
+/** The change of a service's current status by a check in one of several regions (design, Places). */
 
 import type { Quorum } from '../region.ts';
 import type { CheckResult } from '../result.ts';
@@ -12,7 +12,7 @@ import { beginAfter, nextStatus, scopeOf } from './transition.ts';
 export interface RegionalCheck {
   readonly result: CheckResult;
   readonly verdict: Verdict;
-  /** Where it was made. */
+  /** The region in which it was made. */
   readonly region: string;
   /**
    * The regions that have a vote on the service now; empty: not known, then every region with a fresh check has one.
@@ -20,10 +20,10 @@ export interface RegionalCheck {
   readonly voting: readonly string[];
 }
 
-/** How regions agree on a service. */
+/** The rules by which regions agree on a service. */
 export interface RegionRules {
   readonly quorum: Quorum;
-  /** How long a check counts, milliseconds: two intervals and the longest check. */
+  /** The time for which a check counts, milliseconds: two intervals and the longest check. */
   readonly freshMs: number;
   /** The regions from which the service is checked; checks of others are dropped. Null: every region. */
   readonly among: readonly string[] | null;
@@ -75,7 +75,10 @@ export function nextRegionalStatus(
   };
 }
 
-/** Whether the region has a check that is as new, or the service has one from the time before several regions checked it. */
+/**
+ * Returns true if the region has a check that is as new, or the service has one from the time before several regions checked
+ * it.
+ */
 function isOld(
   { regions, observedAt }: CurrentStatus,
   { region, result }: RegionalCheck,
@@ -123,7 +126,7 @@ function listRegions(
   return listed.sort((a, b) => (a.region < b.region ? -1 : 1));
 }
 
-/** Whether the service has been failing or slow for so long that every region had the time to check it. */
+/** Returns true if the service has been failing or slow for so long that every region had the time to check it. */
 function isOverdue(votes: readonly RegionStatus[], freshMs: number): boolean {
   if (votes.every(({ check }) => check.status === 'up')) return false;
   const newestAt = Math.max(...votes.map(({ observedAt }) => observedAt));

@@ -23,7 +23,7 @@ export interface SharedStatuses {
 /** Creates two empty maps. */
 export function createSharedStatuses(): SharedStatuses {
   const table = new StatusTable();
-  /** What is published where it is not what the table has; null: nothing is. */
+  /** Published statuses that differ from the table; null: none is published. */
   const others = new Map<number, CurrentStatus | null>();
 
   /** Keeps what is published, since the record is about to replace it. */

@@ -89,7 +89,7 @@ export class StatusTable {
     return short !== undefined && 'latest' in short ? headOf(short) : short;
   }
 
-  /** Whether the service has this status, or an equal one in a row. */
+  /** Returns true if the service has this status, or an equal one in a row. */
   holds(status: CurrentStatus): boolean {
     const { serviceId } = status;
     const chunk = this.#chunkOf(serviceId);

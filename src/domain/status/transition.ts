@@ -1,4 +1,4 @@
-/** How a check result or a heartbeat changes the current status of a service, and the transition between two statuses. */
+/** The change of a service's current status by a check result or a heartbeat, and the transition between two statuses. */
 
 import type { CheckResult } from '../result.ts';
 import type { Service } from '../service.ts';
@@ -55,8 +55,8 @@ export function nextReported(
 }
 
 /**
- * When a new status begins that was observed from `startedAt` on: not before the previous one. A previous one that begins after `now` was
- * dated by a clock that was ahead, and holds nothing back.
+ * The time at which a new status begins that was observed from `startedAt` on: not before the previous one. A previous one
+ * that begins after `now` was dated by a clock that was ahead, and holds nothing back.
  */
 export function beginAfter({ since }: CurrentStatus, startedAt: number, now: number): number {
   return since === null || since > now ? startedAt : Math.max(startedAt, since);
@@ -95,7 +95,7 @@ export function scopeOf({ status, scope }: CurrentStatus): Scope | null {
 }
 
 /**
- * What changed, as events say it: `from` and `to` are statuses, or scopes where the scope alone changed. Where more than one
+ * A change as events describe it: `from` and `to` are statuses, or scopes where the scope alone changed. Where more than one
  * region checks the service, also the scope and the regions in which it fails now.
  */
 export function viewChange({ from, to, scope }: Pick<Transition, 'from' | 'to' | 'scope'>) {

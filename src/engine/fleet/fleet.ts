@@ -115,7 +115,7 @@ export class Fleet {
   #epoch = 0;
   readonly #pool: Piscina;
   readonly #supervisor: Supervisor;
-  /** How to check a service; undefined: the fleet does not have it. */
+  /** The target of a service; undefined: the fleet does not have it. */
   readonly targetOf: (serviceId: number) => CheckTarget | undefined;
 
   constructor(options: FleetOptions) {

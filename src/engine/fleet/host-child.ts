@@ -12,7 +12,7 @@ import type { EngineSettings, FromHost, HostReport, HostTask, ToHost } from '../
 /** A thread. */
 export interface HostChild extends Child {
   readonly epoch: number;
-  /** Whether it was ever ready. */
+  /** True if it was ever ready. */
   readonly wasReady: boolean;
   /** Sends a message; the buffers in `transfer` move to the thread. */
   send(message: ToHost, transfer?: readonly ArrayBuffer[]): void;
@@ -143,7 +143,7 @@ interface WatchdogOptions {
   /** The counter that the thread increments while its event loop turns. */
   readonly loopTicks: SharedArrayBuffer;
   readonly clock: Clock;
-  /** How long the counter may stand still. */
+  /** Maximum time for which the counter may stand still, milliseconds. */
   readonly timeoutMs: () => number;
   /** Called in every period while it has stood still for longer. */
   readonly onTimeout: (stoppedMs: number) => void;

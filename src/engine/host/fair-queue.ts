@@ -49,8 +49,8 @@ export function limitsOf(slots: number, hasCatalogue: boolean, accounts: number)
 }
 
 /**
- * How many slots an account holds: few, so that it may take the last ones of owners; more; or as many as it may, so that its
- * checks wait whoever else does.
+ * The share of slots that an account holds: few, so that it may take the last ones of owners; more; or as many as it may, so
+ * that its checks wait whoever else does.
  */
 type Load = 0 | 1 | 2;
 const LIGHT = 0;

@@ -57,8 +57,8 @@ export function createLoopDelay(periodMs: number, nowMs: number) {
 }
 
 /**
- * Whether a late event loop can have caused the outcome of the attempt; never true for a status code, a refused or reset
- * connection, or a certificate. Deadlines are extended by delays of up to `MAX_RETURNED_MS`, because data that arrived
+ * Returns true if a late event loop can have caused the outcome of the attempt; never true for a status code, a refused or
+ * reset connection, or a certificate. Deadlines are extended by delays of up to `MAX_RETURNED_MS`, because data that arrived
  * meanwhile is in the socket and is read before a timeout. `loopDelayMs` is the longest delay during the attempt.
  */
 export function isSpoilt(attempt: Attempt, loopDelayMs: number, slowOverMs: number): boolean {

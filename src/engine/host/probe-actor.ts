@@ -283,7 +283,10 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   };
 }
 
-/** Whether two definitions of a service have the same check with the same times, so that the result of one is that of the other. */
+/**
+ * Returns true if two definitions of a service have the same check with the same times, so that the result of one is that of
+ * the other.
+ */
 function isSamePlan(a: CheckTarget, b: CheckTarget): boolean {
   return isSameCheck(a, b) && isSameTiming(a.check, b.check);
 }
@@ -319,12 +322,12 @@ function postpone(state: ProbeState, check: OpenCheck, at: number): ProbeStep {
   };
 }
 
-/** Whether an attempt failed because no response arrived over a working connection. */
+/** Returns true if an attempt failed because no response arrived over a working connection. */
 function isMissingResponse({ failure, answered }: Attempt): boolean {
   return !answered && failure?.phase === 'first_byte';
 }
 
-/** Whether an attempt counts as failed and is confirmed: a failure, or a body that reports `down`. */
+/** Returns true if an attempt counts as failed and is confirmed: a failure, or a body that reports `down`. */
 function isFailed(attempt: Attempt): boolean {
   return (attempt.failure !== null || attempt.reported === 'down') && !attempt.blocked;
 }

@@ -28,7 +28,7 @@ export function createStartPacer(tickMs: number) {
     note(count: number): void {
       usualPerTick += (count - usualPerTick) / USUAL_TICKS;
     },
-    /** Whether the constant load, not a burst, is worth a second look within a tick. */
+    /** Returns true if the constant load, not a burst, is worth a second look within a tick. */
     isBusy: (): boolean => usualPerTick >= BUSY_PER_MS * tickMs,
     /** Attempts to start in an iteration while `waiting` are due, 8 or more. */
     starts(waiting: number): number {

@@ -10,7 +10,7 @@ export interface TickerOptions {
   readonly tickMs: number;
   /** Called in every tick with the number of those that were left out before it. */
   readonly onTick: (leftOut: number) => void;
-  /** How many of the next ticks have nothing to do, up to {@link MAX_EMPTY_TICKS}. */
+  /** The number of next ticks without work, up to {@link MAX_EMPTY_TICKS}. */
   readonly emptyAhead: () => number;
   /** Called with the time, of the monotonic clock, at which the next tick is due, if that is not one tick ahead. */
   readonly onPlan: (dueMs: number) => void;

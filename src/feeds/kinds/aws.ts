@@ -123,7 +123,7 @@ function readComponents(item: JsonObject): string[] {
 
 type AwsItem = NonNullable<ReturnType<typeof readItem>>;
 
-/** Whether an RSS feed is AWS's. An empty feed is not. */
+/** Returns true if an RSS feed is AWS's. An empty feed is not. */
 export function isAwsFeed({ items }: XmlFeed): boolean {
   return items.length > 0 && items.every(({ id }) => GUID.test(id));
 }
@@ -164,7 +164,7 @@ function groupEvents(items: readonly AwsItem[]): AwsItem[][] {
 }
 
 /**
- * Whether an item belongs to the event of the item before it. An open item after an end begins another event. After a
+ * Returns true if an item belongs to the event of the item before it. An open item after an end begins another event. After a
  * silence, the title decides: an event of 2026 had no update for eight weeks.
  */
 function continues(last: AwsItem, item: AwsItem): boolean {

@@ -65,7 +65,7 @@ function readPage(body: Uint8Array, pageUrl: string) {
   };
 }
 
-/** What the page shows of its resources. */
+/** The states of the page's resources. */
 function statesOf(page: StatusPage) {
   const parts = page.included.filter((item) => typeOf(item) === 'status_page_resource');
   return {

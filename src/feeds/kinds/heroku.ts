@@ -89,7 +89,7 @@ function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   });
 }
 
-/** Whether all updates, except one that reports the end, are those of a maintenance. */
+/** Returns true if all updates, except one that reports the end, are those of a maintenance. */
 function isMaintenance(item: JsonObject, state: string): boolean {
   if (state === 'upcoming' || state === 'scheduled') return true;
   const types = objectsAt(item, 'updates')

@@ -82,7 +82,7 @@ function listOf(top: JsonObject, name: string): JsonObject[] {
   return objectsAt(top, name);
 }
 
-/** What the page shows of itself and of its components. Groups have the states of their components. */
+/** The states of the page and of its components. Groups have the states of their components. */
 function statesOf(top: JsonObject, pageUrl: string) {
   const parts = objectsAt(top, 'components')
     .flatMap((one) => [...objectsAt(one, 'children'), ...(member(one, 'isParent') === true ? [] : [one])])

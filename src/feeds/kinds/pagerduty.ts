@@ -29,7 +29,7 @@ const SEVERITIES = { critical: 'critical', major: 'major', major_outage: 'major'
 const MAX_IMPACTS = 100;
 const MAX_NAME_LENGTH = 100;
 
-/** What posts refer to, by identifier. */
+/** The names that posts refer to, by identifier. */
 type Names = ReadonlyMap<string, string>;
 
 /** Reads PagerDuty's status pages. */

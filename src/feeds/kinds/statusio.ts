@@ -79,7 +79,7 @@ function requireResult(body: Uint8Array): JsonObject {
   return result;
 }
 
-/** What the page shows of its components, and of containers (locations) within them. */
+/** The states of the page's components, and of containers (locations) within them. */
 function statesOf(result: JsonObject, pageUrl: string) {
   const parts = objectsAt(result, 'status').map((component) => {
     const bad = objectsAt(component, 'containers').filter((one) => severityOf(one, 'status_code') !== null);

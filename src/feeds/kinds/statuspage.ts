@@ -241,7 +241,7 @@ function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
   return pageBase(home === null || home.length > MAX_HOME_URL_LENGTH ? pageUrl : home);
 }
 
-/** What incidents and maintenances have in common. */
+/** The part that incidents and maintenances share. */
 function readBase(item: JsonObject, key: string, home: string) {
   const page =
     key.length > MAX_ID_LENGTH

@@ -1,4 +1,4 @@
-/** What a kind of channel is. One file of this folder for each kind. */
+/** A kind of channel. One file of this folder for each kind. */
 import type { Clock } from '../../clock.ts';
 import type { Channel, ChannelSettings } from '../../domain/alert/channel.ts';
 import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
@@ -9,7 +9,7 @@ import type { AddressPolicy } from '../../outbound/address-guard.ts';
 import type { Requests } from '../../outbound/outbound.ts';
 import type { Mailer } from '../mail/mailer.ts';
 
-/** What sending needs. */
+/** The tools for sending. */
 export interface ChannelTools {
   readonly outbound: Requests;
   /** Addresses that channels may have. */
@@ -29,7 +29,7 @@ export interface ChannelTools {
 export interface Sending {
   readonly channel: Channel;
   readonly message: AlertMessage;
-  /** What the kind stored for the thread of the message; null: nothing was sent in it. */
+  /** The reference that the kind stored for the thread of the message; null: nothing was sent in it. */
   readonly reference: string | null;
   /** The same in all attempts to send it, for receivers that recognize duplicates. */
   readonly id: string;
@@ -38,7 +38,7 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export type SendResult =
   /** `reference`: what the kind needs to continue the thread; absent: it stays as it was. */
   | { readonly outcome: 'delivered'; readonly reference?: string }
@@ -53,15 +53,15 @@ export interface ChannelKindParts {
    * `description` in English that says where to find it.
    */
   readonly settings: TObject;
-  /** What is wrong with settings that fit the schema. Absent: nothing. */
+  /** The problems of settings that fit the schema. Absent: none. */
   readonly refuse?: (
     settings: ChannelSettings,
   ) => readonly { readonly setting: string; readonly problem: SettingProblem }[];
   /** Minimum time between two messages to one channel, milliseconds, by the published limits of the service. Absent: 0. */
   readonly paceMs?: number;
-  /** Whether the receiver has to agree before anything but the request for it is sent. Absent: no. */
+  /** True if the receiver has to agree before anything but the request for it is sent. Absent: no. */
   readonly needsConfirmation?: boolean;
-  /** Where it leads, for lists, without secrets: `#ops of hooks.slack.com`, `ops@example.com`. */
+  /** Its destination for lists, without secrets: `#ops of hooks.slack.com`, `ops@example.com`. */
   readonly describe: (settings: ChannelSettings) => string;
   /** Makes one attempt. Does not throw but for faults of the program. */
   readonly send: (tools: ChannelTools, sending: Sending) => Promise<SendResult>;

@@ -13,12 +13,12 @@ export interface SettingForm {
 
 type WrongSetting = { readonly setting: string; readonly problem: SettingProblem };
 
-/** What a kind with settings of its own is made of; see {@link ChannelKindParts}. */
+/** The parts of a kind with its own settings; see {@link ChannelKindParts}. */
 interface ChannelDefinition<S extends TObject> {
   readonly settings: S;
   /** The form of each setting that has one. */
   readonly forms?: { readonly [Name in keyof Static<S>]?: SettingForm };
-  /** What else is wrong with settings. */
+  /** Further problems of settings. */
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
   readonly needsConfirmation?: boolean;
   readonly paceMs?: number;
@@ -54,7 +54,7 @@ export function defineChannel<S extends TObject>(definition: ChannelDefinition<S
   };
 }
 
-/** Whether each setting has the type of the schema, and none is missing. */
+/** Returns true if each setting has the type of the schema, and none is missing. */
 function hasTypes<S extends TObject>(
   schema: S,
   given: ChannelSettings,

@@ -7,7 +7,7 @@ import type { MessageText } from './message-text.ts';
 
 const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 
-/** How a medium writes text and times. */
+/** The form of texts and times in a medium. */
 export interface Markup {
   /** Foreign text and our words alike. */
   readonly text: (text: string) => string;

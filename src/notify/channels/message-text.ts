@@ -1,5 +1,5 @@
 /**
- * What a message says, in a language: the first line, which is all that a phone shows, facts, texts and links. Each kind of
+ * The text of a message in a language: the first line, which is all that a phone shows, facts, texts and links. Each kind of
  * channel writes it in its own form. All foreign text is on one line, without control characters, and cut.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
@@ -11,7 +11,7 @@ import { FORMATS, SHARED_TEXTS } from '../../language/shared-texts.ts';
 import { cleanLine, cleanLines } from './message-cut.ts';
 import { MESSAGE_WORDS, type MessageWords, type Told } from './message-words.ts';
 
-/** How bad it is: `bad` is down, `warning` is not good, `good` is over, `info` is neither. */
+/** The tone of a message: `bad` is down, `warning` is not good, `good` is over, `info` is neither. */
 export type Tone = 'bad' | 'warning' | 'good' | 'info';
 
 /** A fact: a name and what is known. */
@@ -25,7 +25,7 @@ export interface Fact {
 /** A message in words. */
 export interface MessageText {
   readonly tone: Tone;
-  /** What happened, in one line of at most 250 characters. */
+  /** The news in one line of at most 250 characters. */
   readonly title: string;
   readonly facts: readonly Fact[];
   /** Foreign or explaining text with line breaks, at most 600 characters; empty: there is none. */
@@ -153,7 +153,7 @@ function titleOf(message: AlertMessage, words: MessageWords, language: MessageLa
   }
 }
 
-/** What happened to one service in a sentence for each thing, to several in numbers. */
+/** The news of one service in a sentence for each thing, of several in numbers. */
 function newsTitle(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
   const { type, items, total } = message;
   if (total > 1) return groupTitle(message, words, language);
@@ -161,7 +161,7 @@ function newsTitle(message: AlertMessage, words: MessageWords, language: Message
   return items.map((item) => say(item, words, language)).join('; ');
 }
 
-/** How many services are in which state, the worst first: "4 services are down, 1 is up". */
+/** The number of services in each state, the worst first: "4 services are down, 1 is up". */
 function groupTitle(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
   const { type, items } = message;
   const counts = countsOf(message);
@@ -186,7 +186,7 @@ function countsOf({ counts, items, total }: AlertMessage): StateCounts {
   return worst === undefined ? {} : { ...described, [worst]: (described[worst] ?? 0) + Math.max(0, rest) };
 }
 
-/** What happened to one service. */
+/** The news of one service. */
 function itemTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
   const told = tellOf(item, language);
   if (item.ended !== undefined) return words.unwatched[item.ended](told.name);
@@ -228,7 +228,7 @@ function listServices(
   return isSame ? listed.map((one) => ({ ...one, text: '' })) : listed;
 }
 
-/** What the list of a group says of one service. */
+/** The line of one service in the list of a group. */
 function lineOf(
   message: AlertMessage,
   item: MessageItem,

@@ -5,7 +5,7 @@ import type { AlertEventName } from '../../domain/alert/rule.ts';
 import type { Phase } from '../../domain/failure.ts';
 import type { LanguageCode } from '../../language/shared-texts.ts';
 
-/** What a sentence about one service is made of. */
+/** The parts of a sentence about one service. */
 export interface Told {
   readonly name: string;
   /** Why, without a full stop; empty: not known. */
@@ -14,17 +14,17 @@ export interface Told {
   readonly title: string;
   /** Words for the status of the incident; empty: there is none. */
   readonly state: string;
-  /** How long it lasted, as text; empty: not known. */
+  /** The duration as text; empty: not known. */
   readonly lasted: string;
   /** Of a certificate: days until it ends. */
   readonly days: number;
   /** Regions in which it fails, joined; empty: not known. */
   readonly places: string;
-  /** Where it fails now: everywhere, in some regions, nowhere. */
+  /** The scope in which it fails now: everywhere, in some regions, nowhere. */
   readonly scope: 'global' | 'partial' | 'none';
   /** Of a maintenance. */
   readonly phase: 'planned' | 'running' | 'ended';
-  /** Whether it answers again, but slowly. */
+  /** True if it answers again, but slowly. */
   readonly isSlow: boolean;
 }
 
@@ -35,11 +35,11 @@ type Clause = (n: number, subject: string, lasted: string) => string;
 
 /** The words of a language. */
 export interface MessageWords {
-  /** What began, by event. */
+  /** Sentences about a beginning, by event. */
   readonly began: Sentences;
-  /** What is over, by the event that began it. */
+  /** Sentences about an end, by the event that began it. */
   readonly ended: Sentences;
-  /** What still goes on. */
+  /** A sentence about what still goes on. */
   readonly still: Sentence;
   /** It came back, and has failed again since. */
   readonly relapsed: Sentence;
@@ -48,9 +48,9 @@ export interface MessageWords {
   readonly flaps: (name: string, changes: number, within: string) => string;
   /** Services in words; only the first of several clauses names them. */
   readonly services: (n: number, shown: string) => string;
-  /** What services are like. `lasted`: how long what is over lasted at most; empty: it is not over. */
+  /** The states of services. `lasted`: the longest duration of what is over; empty: it is not over. */
   readonly states: Readonly<Record<MessageState, Clause>>;
-  /** What still is so in a reminder; absent states are as in `states`. */
+  /** The states in a reminder; absent states are as in `states`. */
   readonly stillStates: Readonly<Partial<Record<MessageState, Clause>>>;
   /** `by` may be empty. */
   readonly acknowledged: (by: string, what: string) => string;
@@ -73,10 +73,10 @@ export interface MessageWords {
   readonly places: string;
   readonly everywhere: string;
   readonly notEverywhere: string;
-  /** What it is not reachable without. */
+  /** The service without which it is not reachable. */
   readonly because: string;
   readonly unreached: (name: string) => string;
-  /** What is not reachable without it. */
+  /** The services that are not reachable without it. */
   readonly behind: string;
   readonly behindCount: (count: number) => string;
   readonly vendor: string;

@@ -5,18 +5,18 @@
 import type { Sending, SendResult } from './channel-kind.ts';
 import type { Answer } from './send-request.ts';
 
-/** How a service posts and edits. */
+/** The requests by which a service posts and edits. */
 export interface ThreadParts {
   /** Posts into the thread; null: into a new one. */
   readonly post: (thread: string | null) => Promise<Answer>;
   readonly edit: (id: string) => Promise<Answer>;
-  /** Whether a refused post says that the thread is gone. Absent: the service does not say so. */
+  /** Returns true if a refused post says that the thread is gone. Absent: the service does not say so. */
   readonly isGone?: (answer: Answer) => boolean;
   /** By which the thread that a post began is continued, and by which the post is edited; empty: there is none. */
   readonly identify: (json: unknown) => { readonly thread: string; readonly id: string };
 }
 
-/** Where a service shows no threads, in place of one. */
+/** The reference of services that show no threads. */
 export const NO_THREAD = '-';
 
 /** Makes one attempt. What can no longer be edited, such as a message that was deleted, is said in a new one. */

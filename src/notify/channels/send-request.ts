@@ -27,15 +27,15 @@ export interface ChannelRequest {
   readonly secrets?: readonly string[];
 }
 
-/** How the responses of a service read. */
+/** The rules for reading the responses of a service. */
 export interface ResponseRules {
   /** The members of a problem, from the JSON of the response: what the service says. Default: the response as text. */
   readonly explain?: (json: unknown) => string;
   /** Of 429 and 503: when to try again, milliseconds; null: the response does not say. Default: the header `Retry-After`. */
   readonly retryAfterMs?: (json: unknown, headers: OutboundResponse['headers']) => number | null;
-  /** Whether a status other than 2xx and 429 ends the attempts. Default: all of 4xx but 408, 425 and 429. */
+  /** Returns true if a status other than 2xx and 429 ends the attempts. Default: all of 4xx but 408, 425 and 429. */
   readonly isFinal?: (statusCode: number) => boolean;
-  /** Whether success is in the body, so that a response whose body cannot be read is none. */
+  /** True if success is in the body, so that a response whose body cannot be read is none. */
   readonly needsBody?: boolean;
 }
 

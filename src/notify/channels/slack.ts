@@ -140,7 +140,7 @@ async function sendByBot(
   });
 }
 
-/** How an attempt ended that the Web API answered with `ok: false`. */
+/** The end of an attempt that the Web API answered with `ok: false`. */
 function faultOf(json: unknown): { readonly statusCode: number; readonly result: SendResult } {
   const error = textMember(json, 'error');
   const text = error === '' ? 'the response is not of Slack' : cutText(error, 100);

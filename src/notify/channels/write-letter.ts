@@ -11,20 +11,20 @@ interface LetterLink {
   readonly url: string;
 }
 
-/** What a letter says. Texts are plain, and foreign ones are cleaned and cut already. */
+/** The content of a letter. Texts are plain, and foreign ones are cleaned and cut already. */
 export interface LetterContent {
   readonly language: MessageLanguage;
   /** The colour at its head, and the mark before its subject; null: neither. */
   readonly tone: Tone | null;
   /** The subject and the heading. */
   readonly title: string;
-  /** What mail programs show beside the subject; empty: the first words of the letter. */
+  /** The preview that mail programs show beside the subject; empty: the first words of the letter. */
   readonly preheader: string;
   readonly facts: readonly { readonly label: string; readonly value: string; readonly url?: string }[];
   /** Lines of text; an empty line begins a paragraph. */
   readonly text: string;
   readonly services: readonly { readonly name: string; readonly url: string; readonly text: string }[];
-  /** What stands below the services; null: nothing. */
+  /** The text below the services; null: none. */
   readonly more: string | null;
   /** The first one is the button that most readers want. */
   readonly links: readonly LetterLink[];

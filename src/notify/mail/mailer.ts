@@ -14,7 +14,7 @@ export interface Letter {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How sending ended. */
+/** The end of an attempt to send. */
 export type MailResult =
   | { readonly outcome: 'delivered' }
   /** It may succeed later. */

@@ -62,7 +62,7 @@ export function createMailer(server: SmtpServer, options: MailerOptions): Mailer
     // A letter whose connection ended may have been taken: the outbox decides what is sent again.
     maxRequeues: 0,
   } satisfies SMTPPoolOptions);
-  /** What is wrong with the server or its settings; null: nothing. It is logged when it changes. */
+  /** The problem of the server or its settings; null: none. It is logged when it changes. */
   let trouble: string | null = null;
 
   const noteTrouble = (text: string | null): void => {
@@ -98,7 +98,7 @@ export function createMailer(server: SmtpServer, options: MailerOptions): Mailer
   };
 }
 
-/** How an examination of the server ended. */
+/** The outcome of an examination of the server. */
 export type MailServerState =
   | { readonly ok: true; readonly found: string }
   | { readonly ok: false; readonly found: string; readonly advice: string };
@@ -173,7 +173,7 @@ function oneLine(text: string, maxLength: number): string {
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** What a failed attempt means, and whether it concerns the server rather than this letter. */
+/** Explains a failed attempt, and tells if it concerns the server rather than this letter. */
 function explain(
   error: NodemailerError,
   tookTooLong: boolean,
@@ -199,7 +199,7 @@ function textOf({ problem }: { readonly problem: ChannelProblem }): string {
   return 'text' in problem ? problem.text : problem.code;
 }
 
-/** What the server said, or else what happened, in one line. Addresses are left out, since the text is logged and shown. */
+/** The reply of the server, or else the error, in one line. Addresses are left out, since the text is logged and shown. */
 function cleanReply({ response, message }: NodemailerError): string {
   const line = oneLine(response ?? message, MAX_PROBLEM_LENGTH);
   return printable(line.replaceAll(/<?[^\s<>@]+@[^\s<>@,;:]+>?/g, '…'));

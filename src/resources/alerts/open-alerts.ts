@@ -44,7 +44,7 @@ export async function acknowledgeByLink(
   return await takeAlert(context, accountId, thread, '');
 }
 
-/** What a link stands for now: the account that made it may have been merged into another one. */
+/** The thread that a link stands for now: the account that made it may have been merged into another one. */
 export async function followLink(
   { registry }: { readonly registry: Pick<AlertStore, 'accountOfThread'> },
   { accountId, thread }: LinkedAlert,

@@ -16,7 +16,7 @@ import { createDocumentReader } from '../kit/read-document.ts';
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
 
-/** What channels may be. */
+/** The rules for channels. */
 export interface ChannelRules {
   readonly kinds: ChannelKinds;
   readonly destinations: AllowedDestinations;
@@ -186,7 +186,7 @@ function ofSettings({ field, refusal }: FieldRefusal): FieldRefusal {
   };
 }
 
-/** What is wrong with the hosts of URLs that differ from those before. */
+/** The problems of hosts of URLs that differ from those before. */
 function refuseServers(
   settings: ChannelSettings,
   before: ChannelSettings = {},
@@ -199,7 +199,7 @@ function refuseServers(
   });
 }
 
-/** Whether settings name the same servers, which get the secrets. */
+/** Returns true if settings name the same servers, which get the secrets. */
 function sameServers(before: ChannelSettings, after: ChannelSettings): boolean {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].every((name) => originOf(before[name]) === originOf(after[name]));

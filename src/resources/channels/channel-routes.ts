@@ -78,7 +78,7 @@ const GONE = { 404: 'The account has no such channel (channel_not_found).' };
 /** Sources of the routes. */
 export interface ChannelSources {
   readonly context: SendContext & RepeatableContext;
-  /** What the server of a channel receives, for the OpenAPI document. */
+  /** The requests to the server of a channel, for the OpenAPI document. */
   readonly callbacks: object;
 }
 
@@ -212,7 +212,7 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
   ];
 }
 
-/** Where a message stands. */
+/** The state of a message. */
 function messageState({
   deliveredAt,
   dueAt,

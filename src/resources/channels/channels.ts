@@ -80,7 +80,7 @@ function withoutRemoved(channel: Channel, patch: unknown): Channel {
   return { ...channel, settings: Object.fromEntries(settings) };
 }
 
-/** What a change replaces. The receiver has to agree again to other settings where the kind says so. */
+/** The members that a change replaces. The receiver has to agree again to other settings where the kind says so. */
 export function editOf(kinds: ChannelKinds, before: Channel, { kind, ...wanted }: WantedChannel) {
   const isMoved = JSON.stringify(sorted(before.settings)) !== JSON.stringify(sorted(wanted.settings));
   const again = kinds[kind]?.needsConfirmation === true && isMoved ? { confirmedAt: null } : {};

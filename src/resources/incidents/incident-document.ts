@@ -44,7 +44,7 @@ export const IncidentInputSchema = Type.Object(
   strict,
 );
 
-/** What can be corrected. */
+/** The members that can be corrected. */
 export const IncidentPatchSchema = Type.Object(
   {
     ...MEMBERS,
@@ -65,7 +65,7 @@ const readInput = createDocumentReader<Static<typeof IncidentInputSchema>>(Incid
 const readPatch = createDocumentReader<Static<typeof IncidentPatchSchema>>(IncidentPatchSchema);
 const readUpdateInput = createDocumentReader<Static<typeof UpdateInputSchema>>(UpdateInputSchema);
 
-/** What can be corrected of an incident. */
+/** The members of an incident that can be corrected. */
 export type IncidentDocument = Static<typeof IncidentPatchSchema> & ReturnType<typeof nameSubjects>;
 
 export type WantedIncident = Omit<
@@ -139,7 +139,7 @@ export async function readUpdate(document: unknown, before: OwnerIncident, now: 
   return reading.ok ? accept({ at: now, status, ...reading.value }) : reading;
 }
 
-/** What can be corrected of an incident. */
+/** The members of an incident that can be corrected. */
 export function incidentDocumentOf(incident: OwnerIncident, owned: Subjects): IncidentDocument {
   const { title, severity, postMortem } = incident;
   const explained = postMortem === null ? {} : { post_mortem: postMortem.markdown };

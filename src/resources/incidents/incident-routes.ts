@@ -30,7 +30,7 @@ import {
 import { type IncidentContext, incidentChanges, updateIncident } from './incidents.ts';
 
 const TAG = 'Incidents';
-/** Where incidents are posted. `/api/v1/incidents/:slug` is also that of the incidents of a service. */
+/** The path for posting incidents. `/api/v1/incidents/:slug` is also that of the incidents of a service. */
 const PATH = '/api/v1/incidents';
 /** Maximum size of a body, bytes. */
 const MAX_BODY_BYTES = 131_072;

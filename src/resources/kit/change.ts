@@ -40,7 +40,7 @@ export interface Refused {
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
 /**
- * Whether the principal may change what the account `ownerId` owns; null: the catalogue, which can be changed only in
+ * Returns true if the principal may change what the account `ownerId` owns; null: the catalogue, which can be changed only in
  * its file.
  */
 export function mayChange(principal: Principal, ownerId: number | null): boolean {
@@ -75,7 +75,7 @@ export async function attempt<T>(change: () => Promise<T>, field: string | null 
   }
 }
 
-/** How often a change is computed again because another writer was faster. */
+/** Maximum number of times that a change is computed because another writer was faster. */
 export const MAX_TRIES = 5;
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */

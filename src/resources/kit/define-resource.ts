@@ -10,13 +10,13 @@ import type { Outcome, Principal } from './change.ts';
 /** The number or the name of a thing in paths and commands. */
 export type ResourceKey = number | string;
 
-/** What every thing has that can be changed by the revision that was seen. */
+/** A thing that can be changed by the revision that was seen. */
 export interface Revised {
   readonly accountId: number;
   readonly revision: number;
 }
 
-/** What reads a document: whose it will be, and what it changes. */
+/** The context of reading a document: its owner, and the thing that it changes. */
 export interface ReadingOf<Entity> {
   readonly accountId: number;
   /** Of the principal, whose bounds count. */
@@ -45,7 +45,7 @@ export interface Resource<Entity extends Revised, Key extends ResourceKey, Docum
    * the list.
    */
   readonly find?: (context: Context, accountId: number | null, key: Key) => Promise<Entity | null>;
-  /** What writes the documents of an account's things. */
+  /** Resolves with the function that writes the documents of an account's things. */
   readonly writer: (context: Context, accountId: number) => Promise<(entity: Entity) => Document>;
   /** Reads a document. Its refusals have a field, such as `services.2`. */
   readonly read: (context: Context, document: unknown, of: ReadingOf<Entity>) => Promise<Outcome<Wanted>>;

@@ -1,22 +1,22 @@
-/** What proves that a domain belongs to an account, as JSON. */
+/** The proof that a domain belongs to an account, as JSON. */
 import { namedObject, object } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
 
-/** How a domain is proved. */
+/** Instructions for the proof of a domain. */
 export interface DomainInstructions {
   readonly recordName: string;
   readonly word: string;
   readonly fileUrl: string;
 }
 
-/** What proves a domain, as JSON. */
+/** The proof of a domain, as JSON. */
 export const VerificationSchema = namedObject('DomainVerification', {
   verified: Type.Boolean({ description: 'Whether the account has proved control of the domain.' }),
   txt_record: object({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
   file: object({ url: Type.String(), content: Type.String() }, 'A file of the site that proves it as well.'),
 });
 
-/** What proves a domain, as JSON. */
+/** The proof of a domain, as JSON. */
 export function viewVerification(
   accountId: number,
   domain: string,

@@ -1,4 +1,4 @@
-/** How documents name services: the first one of a domain of the account by that, others and public ones by slug. */
+/** The names of services in documents: the first one of a domain of the account by that, others and public ones by slug. */
 import { readHostName } from '../../domain/host-name.ts';
 import type { Service } from '../../domain/service.ts';
 import { isListable } from '../../domain/status-page.ts';

@@ -14,7 +14,7 @@ export function mergePatch(target: unknown, patch: unknown, depth = 0): unknown 
   return Object.fromEntries(merged);
 }
 
-/** Whether a value is an object, and no list. */
+/** Returns true if a value is an object, and no list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,7 @@ export const idParameter = (what: string): OpenApiParameter => ({
   example: '7',
 });
 
-/** What a number in a path names. */
+/** The things that a number in a path names. */
 type NumberedThing = 'key' | 'webhook' | 'channel' | 'rule' | 'message';
 
 /** The number in a path. Throws the error of a number that nothing has, where the text is no number. */

@@ -5,7 +5,7 @@ import type { OwnedServices } from '../../store/ports/services.ts';
 import type { OwnedPages } from '../../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
-/** What an account has. */
+/** The services and pages of an account. */
 export interface Subjects {
   readonly services: readonly Pick<Service, 'id' | 'slug' | 'domain' | 'isFurther'>[];
   readonly pages: readonly Pick<OwnedPage, 'id' | 'slug'>[];

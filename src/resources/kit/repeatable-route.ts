@@ -10,7 +10,7 @@ import {
 } from './once.ts';
 import { type WritingEndpoint, writeRoute } from './write-route.ts';
 
-/** What changes need so that repeated requests change nothing. */
+/** The context of changes that a repeated request does not make again. */
 export interface RepeatableContext {
   readonly registry: IdempotencyStore & IdempotentCalls;
   readonly now: () => number;

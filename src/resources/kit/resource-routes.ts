@@ -40,7 +40,7 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly siteUrl: string;
   /** The path of the list, such as `/api/v1/rules`. */
   readonly path: string;
-  /** Where one is created, and the parameter by which it is changed and removed there. Absent: as it is read. */
+  /** The path where one is created, and the parameter by which it is changed and removed there. Absent: as it is read. */
   readonly writing?: { readonly path: string; readonly parameter: OpenApiParameter };
   readonly tag: string;
   /** Its name in the document, such as `Rule`: that of its schema, and in the ids of its operations. */
@@ -75,7 +75,7 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   };
   /** False: a change cannot give it another name. Default true. */
   readonly isRenamed?: boolean;
-  /** What the server sends because of one that was created. */
+  /** The requests that the server sends because of one that was created. */
   readonly callbacks?: WritingEndpoint['callbacks'];
 }
 

@@ -52,7 +52,7 @@ export function patchBody(name: string, document: TObject, example: object, maxB
   };
 }
 
-/** What the OpenAPI document says of an operation that needs a key. */
+/** The description of an operation that needs a key in the OpenAPI document. */
 interface KeyedOperation {
   /** Operation id. */
   readonly id: string;
@@ -65,7 +65,7 @@ interface KeyedOperation {
   readonly answers: Readonly<
     Record<string, { readonly description: string; readonly headers?: object; readonly schema?: TSchema }>
   >;
-  /** What the server sends because of it. */
+  /** The requests that the server sends because of it. */
   readonly callbacks?: object;
   /** Additional errors, by status. */
   readonly problems?: Readonly<Record<string, string>>;
@@ -118,8 +118,8 @@ export function principalOf(key: KeyBearer): AccountPrincipal {
 }
 
 /**
- * Whether a key sees what owners often enter secrets in: settings and addresses of checks, and URLs of webhooks. Viewers of an
- * account do not see them either (docs/accounts.md).
+ * Returns true if a key sees what owners often enter secrets in: settings and addresses of checks, and URLs of webhooks.
+ * Viewers of an account do not see them either (docs/accounts.md).
  */
 export function mayWrite({ scopes }: KeyBearer): boolean {
   return scopes.includes('write');

@@ -145,11 +145,11 @@ const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
 /** A status page as its owner wants it, with a new password in clear text; null: there is none. */
 export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: string | null };
 
-/** How a document names services. */
+/** The services that a document names. */
 export interface PageServices {
   /** Null: the account may not show such a service. */
   readonly find: (name: string) => ListedOnPage | null;
-  /** Whether a service that has no name on the page is refused. Absent: none is. */
+  /** Returns true if a service that has no name on the page is refused. Absent: none is. */
   readonly needsName?: (service: ListedOnPage) => boolean;
 }
 

@@ -12,10 +12,10 @@ export interface WantedReaders {
   readonly password: string | null;
 }
 
-/** What is stored of them. */
+/** The stored form of a page's readers. */
 export type SealedReaders = Required<Pick<PageEdit, 'access' | 'passwordHash'>>;
 
-/** What is wrong with them, before anything is hashed; for the codes see {@link sealReaders}. */
+/** The problem of a page's readers, before anything is hashed; for the codes see {@link sealReaders}. */
 export function checkReaders(
   { slug, access = 'public', password = '' }: Partial<WantedReaders> & Pick<WantedReaders, 'slug'>,
   before: Pick<OwnedPage, 'access'> | null,

@@ -23,7 +23,7 @@ export interface PageContext {
   readonly now: () => number;
 }
 
-/** What a document says of a page, with the members that change where it changes one. */
+/** A page as a document describes it, with the members that change where it changes one. */
 interface StoredPage {
   readonly page: Omit<ReadPage, 'password' | 'groups'> & {
     readonly groups: OwnedPage['groups'];
@@ -114,8 +114,8 @@ async function readPage(
 }
 
 /**
- * Whether a service needs a name on a page: a private one does that is added. What turned private there stays, and is not shown until it
- * has a name.
+ * Returns true if a service needs a name on a page: a private one does that is added. What turned private there stays, and is
+ * not shown until it has a name.
  */
 export function needsName(
   before: Pick<OwnedPage, 'groups'> | null,

@@ -10,7 +10,7 @@ export type PictureReading =
   | { readonly ok: true; readonly picture: StoredPicture }
   | { readonly ok: false; readonly problem: Refusal };
 
-/** What the parser calls the formats, and their media types. */
+/** The parser's names of the formats, and their media types. */
 const TYPES: Readonly<Record<string, { readonly format: string; readonly type: PictureType }>> = {
   png: { format: 'PNG', type: 'image/png' },
   jpg: { format: 'JPEG', type: 'image/jpeg' },

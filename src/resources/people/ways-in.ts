@@ -1,6 +1,6 @@
 /**
- * What a person signs in with: the person adds, changes and removes it. Each change of a signed-in person needs a recent
- * sign-in, so that a browser that was left open, or a stolen session, cannot replace it (docs/sign-in.md).
+ * The ways in of a person, who adds, changes and removes them. Each change of a signed-in person needs a recent sign-in, so
+ * that a browser that was left open, or a stolen session, cannot replace it (docs/sign-in.md).
  */
 import type { Passkeys } from '../../auth/passkeys.ts';
 import { findPasswordProblem, hashPassword } from '../../auth/password-hash.ts';
@@ -33,7 +33,7 @@ export interface SignedInPerson {
   readonly personId: number;
   /** SHA-256 of the token of the session, which a change does not end. */
   readonly session: Uint8Array;
-  /** When the session began, epoch milliseconds. */
+  /** The time at which the session began, epoch milliseconds. */
   readonly signedInAt: number;
 }
 
@@ -43,7 +43,7 @@ export interface PasswordInput {
   readonly password: string;
   /** A code of the authenticator app, which shows that it has the secret. */
   readonly code: string;
-  /** What the offered secret of the codes was derived from (`SignInSecret.offerTotpSecret`). */
+  /** The seed of the offered secret of the codes (`SignInSecret.offerTotpSecret`). */
   readonly seed: string;
 }
 
@@ -213,12 +213,12 @@ export async function endSession(
   return isEnded ? accept(undefined) : refuse({ code: 'no_session' });
 }
 
-/** How a page names a session: the start of its SHA-256, from which its token cannot be found. */
+/** The name of a session on a page: the start of its SHA-256, from which its token cannot be found. */
 export function sessionIdOf(sha256: Uint8Array): string {
   return Buffer.from(sha256.subarray(0, 12)).toString('hex');
 }
 
-/** Whether the person signed in so recently that they may change how they sign in. */
+/** Returns true if the person signed in so recently that they may change how they sign in. */
 export function isRecentSignIn(
   { now }: Pick<WaysInContext, 'now'>,
   { signedInAt }: Pick<SignedInPerson, 'signedInAt'>,

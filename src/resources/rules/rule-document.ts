@@ -121,7 +121,7 @@ export interface RuleNames {
   /** By the domain of a service of the account, or the slug of a public one. */
   readonly service: (name: string) => number | string | null;
   readonly channel: (name: string) => number | string | null;
-  /** Whether the account has the status page. */
+  /** Returns true if the account has the status page. */
   readonly hasPage: (slug: string) => boolean;
 }
 
@@ -237,7 +237,7 @@ function unique<T>(items: readonly T[]): T[] {
   return [...new Set(items)];
 }
 
-/** What the names of a list stand for, without repetitions; a name that stands for nothing is refused at its place. */
+/** The things that the names of a list stand for, without repetitions; a name that stands for nothing is refused at its place. */
 function readNames<T>(
   list: string,
   texts: readonly string[],

@@ -7,7 +7,7 @@ import { type RegistryStore, sql } from '../../store/database/registry-store.ts'
 import type { Row } from '../../store/database/schema.ts';
 import { MAX_RULES, type RuleEdit, type RuleStore } from '../../store/ports/alerts.ts';
 
-/** What a rule says besides its name. */
+/** The members of a rule besides its name. */
 type Definition = Pick<AlertRule, 'of' | 'events' | 'channels' | 'afterMs' | 'repeatMs' | 'quiet'>;
 
 /** Name of the fact with the number of the rules. */

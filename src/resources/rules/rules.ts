@@ -42,7 +42,7 @@ export const ruleChanges = createChanges<AlertRule, number, RuleDocument, Stored
     attempt(() => registry.removeRule(accountId, id, [revision])),
 });
 
-/** What writes the documents of an account's rules, without services and channels that are gone. */
+/** Returns a function that writes the documents of an account's rules, without services and channels that are gone. */
 async function ruleWriter(
   {
     registry,

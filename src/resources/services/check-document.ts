@@ -1,4 +1,4 @@
-/** How a service is checked, as a document: the one form in which the API, files, forms and commands enter a check. */
+/** The check of a service as a document: the one form in which the API, files, forms and commands enter a check. */
 
 import { isPublicHost } from '../../domain/address/public-host.ts';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
@@ -45,7 +45,7 @@ const StatusRule = Type.Union([
   Type.String({ format: 'status-rule', pattern: '^[1-9](?:xx|[0-9]{2})$' }),
 ]);
 
-/** How a service is checked. The settings depend on the kind. */
+/** The check of a service. The settings depend on the kind. */
 const CheckDocumentSchema = Type.Object(
   {
     kind: Type.Optional(
@@ -94,10 +94,10 @@ export const MONITORING_MEMBERS = {
 
 const MonitoringSchema = Type.Object(MONITORING_MEMBERS);
 
-/** How a service is monitored, as a document. */
+/** The monitoring of a service as a document. */
 export type MonitoringDocument = Static<typeof MonitoringSchema>;
 
-/** What bounds the times and regions of checks of owners' services. */
+/** The bounds of times and regions in checks of owners' services. */
 export interface CheckBounds {
   /** The settings `checks.*`, which count for times that a check does not have. */
   readonly usual: CheckTiming;
@@ -119,7 +119,7 @@ export function limitsFor(
     : ownerLimits(usual, minIntervalMs, regions(), ownRegion);
 }
 
-/** What a check may be. */
+/** The rules for checks. */
 export interface CheckRules {
   readonly destinations: AllowedDestinations;
   readonly limits: MemberLimits;

@@ -14,7 +14,7 @@ export interface PlaceContext {
   readonly now: () => number;
 }
 
-/** What decides which addresses a check requests. */
+/** The members that decide which addresses a check requests. */
 type CheckedPlace = Pick<CheckDefinition, 'kind' | 'url'>;
 
 /** A service whose check is permitted. */
@@ -98,7 +98,7 @@ export async function claimPlace(
   }, 'kind');
 }
 
-/** Whether a check may request other addresses than the one before it. */
+/** Returns true if a check may request other addresses than the one before it. */
 export function hasMoved(before: CheckedPlace, after: CheckedPlace): boolean {
   return before.kind !== after.kind || before.url !== after.url;
 }

@@ -124,7 +124,7 @@ export interface Registration extends DefinedService {
 
 const MONITORING = Object.keys(MONITORING_MEMBERS);
 
-/** What a document changes. */
+/** The check that a document changes. */
 export interface PresentCheck {
   /** The check, whose address, times, regions and credentials may stay. */
   readonly before?: CheckDefinition | undefined;
@@ -184,8 +184,8 @@ export function readServiceDocument(
 }
 
 /**
- * Whether a new service may stand beside others of its host: one that says nothing of its check is that of the domain, which a
- * client may have sent before.
+ * Returns true if a new service may stand beside others of its host: one that says nothing of its check is that of the domain,
+ * which a client may have sent before.
  */
 export function besideOf(document: unknown): Beside | undefined {
   return isObject(document) && isObject(document.check) ? 'otherCheck' : undefined;

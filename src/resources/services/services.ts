@@ -32,7 +32,7 @@ export interface ServiceContext extends PlaceContext {
 /** A service of an account. */
 export type OwnedService = Service & { readonly accountId: number };
 
-/** What a document says of a service. */
+/** A service as a document describes it. */
 interface WantedService {
   readonly service: Registration;
   /** Its check is a new one or leads elsewhere than the one before, which has to be permitted. */
@@ -145,7 +145,7 @@ async function register(
   return ownedOutcome(isMissing ? added : proven);
 }
 
-/** Whether a proof of the domain overcomes the refusal. */
+/** Returns true if a proof of the domain overcomes the refusal. */
 export function needsProof(outcome: Outcome<unknown>): boolean {
   return !outcome.ok && outcome.refusals.some(({ refusal: { code } }) => PROVABLE.has(code));
 }

@@ -19,13 +19,13 @@ const TRIAL_TIMEOUT_MS = 4_000;
 export type WatchContext = Parameters<typeof addOrClaim>[0] &
   TrialContext & { readonly registry: OwnedServices };
 
-/** What became of a line. */
+/** The outcome of a line. */
 export type WatchedLine = PastedLine & {
   /** Null: it was not tried, as heartbeats, or because too many were tried within the minute. */
   readonly trial: Trial | null;
   /** The service that was added or that the account has already, or why there is none; null: the line is not understood. */
   readonly outcome: Outcome<Service> | null;
-  /** Whether the account had the service. */
+  /** True if the account had the service. */
   readonly isKnown: boolean;
   /** The secret of the heartbeat address, which is shown once; null: there is none. */
   readonly secret: string | null;
@@ -122,7 +122,10 @@ function documentOf({ kind, host, name, settings, accept, domain = host }: Paste
   };
 }
 
-/** What is watched there, so that it is not added again: the kind of check, the host, and what tells services of one host apart. */
+/**
+ * The key of a watched place, so that it is not added again: the kind of check, the host, and what tells services of one host
+ * apart.
+ */
 function placeOf({
   domain,
   name,

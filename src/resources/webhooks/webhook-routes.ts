@@ -40,7 +40,7 @@ export interface WebhookSources {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
   readonly destinations: DestinationsOf;
   readonly now: () => number;
-  /** What the server of a webhook receives, for the OpenAPI document. */
+  /** The requests to the server of a webhook, for the OpenAPI document. */
   readonly callbacks: object;
 }
 

@@ -60,7 +60,7 @@ function setAside(dataDir: string, staged: string, now: number): string | null {
   return folder;
 }
 
-/** Whether a monitor renews the lease of a data directory, or marks itself alive in it. */
+/** Returns true if a monitor renews the lease of a data directory, or marks itself alive in it. */
 async function isMonitored(dataDir: string, clock: Clock): Promise<boolean> {
   const before = readLease(dataDir);
   if (before === null) return false;
@@ -76,7 +76,7 @@ async function isMonitored(dataDir: string, clock: Clock): Promise<boolean> {
   return after !== null && after !== before;
 }
 
-/** What a holder of the lease changes every second; null: there is no holder. A damaged registry has none. */
+/** The stamp that a holder of the lease changes every second; null: there is no holder. A damaged registry has none. */
 function readLease(dataDir: string): string | null {
   const file = registryFile(dataDir);
   if (!existsSync(file)) return null;

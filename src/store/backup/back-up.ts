@@ -25,14 +25,14 @@ import {
   sizeOf,
 } from './manifest.ts';
 
-/** What is copied, and where to. */
+/** The source and the destination of a backup. */
 export interface BackupOptions {
   readonly dataDir: string;
   /** `storage.postgres.url`; null: the registry is in the data directory. */
   readonly postgresUrl: string | null;
   /** A folder that is empty or does not exist. */
   readonly folder: string;
-  /** Whether to copy `secret.key`, which reads the secrets in the copied registry. */
+  /** True to copy `secret.key`, which reads the secrets in the copied registry. */
   readonly withKey: boolean;
   /** Version of Upbeat, for the manifest. */
   readonly version: string;

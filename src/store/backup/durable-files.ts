@@ -7,7 +7,7 @@ export const stagingFolder = (dataDir: string): string => join(dataDir, 'restore
 /** The same files from the moment at which those that they replace have been moved away. */
 export const movingFolder = (dataDir: string): string => join(dataDir, 'restored.moving');
 
-/** Whether restored files have not taken their places yet. */
+/** Returns true if restored files have not taken their places yet. */
 export function isRestorePending(dataDir: string): boolean {
   return existsSync(stagingFolder(dataDir)) || existsSync(movingFolder(dataDir));
 }

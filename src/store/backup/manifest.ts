@@ -36,7 +36,7 @@ export interface BackupManifest {
   readonly format: 1;
   /** Version of Upbeat that made the backup. */
   readonly upbeat: string;
-  /** When the backup was begun, RFC 3339. */
+  /** The time at which the backup was begun, RFC 3339. */
   readonly madeAt: string;
   readonly files: readonly BackupFile[];
 }

@@ -23,25 +23,25 @@ import {
   refuseLink,
 } from './manifest.ts';
 
-/** What is restored, and where to. */
+/** The source and the destination of a restore. */
 export interface RestoreOptions {
   /** The folder of the backup. */
   readonly folder: string;
   readonly dataDir: string;
   /** `storage.postgres.url`, an empty database; null: the registry is restored into the data directory. */
   readonly postgresUrl: string | null;
-  /** Whether an installation in the data directory is replaced. */
+  /** True if an installation in the data directory is replaced. */
   readonly replace: boolean;
   readonly clock: Clock;
   readonly note: NoteBytes;
 }
 
-/** What was restored. */
+/** The outcome of a restore. */
 export interface RestoreReport {
   readonly manifest: BackupManifest;
-  /** What was copied into PostgreSQL; null: the registry is in the data directory. */
+  /** The copy into PostgreSQL; null: the registry is in the data directory. */
   readonly copied: CopyReport | null;
-  /** What became of the files; see {@link applyRestore}. */
+  /** The outcome for the files; see {@link applyRestore}. */
   readonly outcome: RestoreOutcome;
 }
 

@@ -40,7 +40,7 @@ export interface AlertSchema {
     /** JSON of AlertChange. */
     change: string;
   };
-  /** What the engine remembers of each account. */
+  /** The engine's memory of each account. */
   alert_states: {
     account_id: number;
     /** JSON. */
@@ -73,7 +73,7 @@ export interface AlertSchema {
     /** JSON of ChannelProblem. */
     problem: string | null;
   };
-  /** What channels need to continue threads. */
+  /** The references with which channels continue threads. */
   alert_threads: {
     channel_id: number;
     thread: string;
@@ -86,7 +86,7 @@ export interface AlertSchema {
     since: number;
     /** JSON of ChannelProblem: of the newest attempt. */
     problem: string | null;
-    /** When the account was told of it; null: it was not. */
+    /** The time at which the account was told of it; null: it was not. */
     told_at: number | null;
   };
   /** Acknowledgements, one for each thread. `decided` 1: a decision has taken it into account. */

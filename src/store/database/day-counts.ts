@@ -1,4 +1,4 @@
-/** What is counted a day: requests for letters, and invitations. */
+/** Daily counts: requests for letters, and invitations. */
 import { DAY_MS } from '../../domain/durations.ts';
 import type { RegistryStore } from './registry-store.ts';
 

@@ -12,10 +12,7 @@ export interface Transactions {
   rollback(): Promise<void>;
   /** Runs `work`. If it rejects, its changes are rolled back and the transaction continues. */
   nested<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Whether a transaction is open. False: none was begun, or the database has ended it, for example because its disk is
-   * full.
-   */
+  /** True if a transaction is open. False: none was begun, or the database has ended it, for example because its disk is full. */
   readonly isOpen: boolean;
 }
 
@@ -34,7 +31,7 @@ export interface GroupCommitOptions {
   readonly guard: () => Promise<(() => void) | null>;
 }
 
-/** What became of one of several writes that were made together; null: it has to be made on its own. */
+/** The outcome of one of several writes that were made together; null: it has to be made on its own. */
 export type JointOutcome<T> = { readonly value: T } | { readonly error: unknown } | null;
 
 /** A kind of writes that can be made together. */

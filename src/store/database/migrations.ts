@@ -80,7 +80,7 @@ function createSteps(steps: ReadonlyMap<string, () => Promise<readonly string[]>
     });
     return Object.fromEntries(await Promise.all(migrations));
   };
-  /** Whether the steps that were done are these, and no others. */
+  /** Returns true if the steps that were done are these, and no others. */
   const areAll = (done: readonly string[]): boolean =>
     done.length === names.length && done.every((name) => names.includes(name));
   return {

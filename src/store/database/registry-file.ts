@@ -1,4 +1,4 @@
-/** Where the registry is, without what opens it. */
+/** The place of the registry, apart from the code that opens it. */
 import { join } from 'node:path';
 
 /** The registry's file in a data directory. */

@@ -255,7 +255,7 @@ export interface RegistrySchema
     created_at: number;
     expires_at: number;
   };
-  /** What was used and may be used once; after `expires_at` it is refused anyway. */
+  /** Things that may be used once, and were; after `expires_at` it is refused anyway. */
   used_once: {
     sha256: Uint8Array;
     expires_at: number;

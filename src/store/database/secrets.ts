@@ -1,4 +1,4 @@
-/** What the rows know of the secrets in the database: `store/secrets` implements it. */
+/** The interface of the secrets in the database for the rows: `store/secrets` implements it. */
 import type { CredentialToSeal } from '../ports/credentials.ts';
 import type { RegistryStore } from './registry-store.ts';
 
@@ -30,7 +30,7 @@ export interface Secrets {
   digest(text: string): Promise<string>;
   /** Encrypts credentials of checks. */
   sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]>;
-  /** Whether each sealed text is that credential, sealed for that place. */
+  /** Returns true if each sealed text is that credential, sealed for that place. */
   matchCredentials(credentials: readonly (CredentialToSeal & { readonly sealed: string })[]): boolean[];
   /** The key of credentials of checks; null: there is none, or it cannot be read. */
   checksKey(): Buffer | null;
@@ -42,7 +42,7 @@ export interface Secrets {
   check(): Promise<void>;
   /** Encrypts secrets that an earlier version stored in clear text, inside the caller's transaction; returns their number. */
   sealClear(store: RegistryStore): Promise<number>;
-  /** What turns the texts and digests of the present key into those of another one. */
+  /** Resolves with the change of texts and digests from the present key to another one. */
   changeTo(newKey: Buffer): Promise<KeyChange>;
   /** Records that everything is sealed with another key, inside the caller's transaction. */
   recordKey(store: RegistryStore, newKey: Buffer): Promise<void>;

@@ -44,7 +44,7 @@ export interface ServiceSchema {
     visibility: Exclude<Visibility, 'public'> | null;
     /** JSON of the slugs of the services that it depends on; null: none. */
     depends_on: string | null;
-    /** How often the signed address of its badge was renewed. */
+    /** The number of times that the signed address of its badge was renewed. */
     badge_renewals: Generated<number>;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */

@@ -11,7 +11,7 @@ import { RegistryError } from '../database/registry-error.ts';
 import type { RegistryStore } from '../database/registry-store.ts';
 import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
 
-/** How often the lease is renewed in the main thread's place. */
+/** The interval at which the lease is renewed in the main thread's place. */
 const RENEW_MS = 1_000;
 
 /** A main thread that has not renewed the lease for this time hangs: its lease is left to expire. */
@@ -94,7 +94,7 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
 
   return {
     hold,
-    /** Whether no claim waits for the first transaction that succeeds. */
+    /** True if no claim waits for the first transaction that succeeds. */
     get isWritten(): boolean {
       return claimed === null;
     },

@@ -12,7 +12,7 @@ import { RegistryError } from '../database/registry-error.ts';
 import type { LeaseHolder, LeaseState, LeaseStore } from '../ports/lease.ts';
 import { refusalOf } from '../ports/storage-health.ts';
 
-/** How often the holder renews, milliseconds. */
+/** The interval at which the holder renews, milliseconds. */
 const RENEW_MS = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export interface LeaseOptions {
    */
   readonly sight?: LeaseSight;
   /**
-   * Whether the holder must be replaced although it renews the lease, because it is cut off from the other processes.
+   * Returns true if the holder must be replaced although it renews the lease, because it is cut off from the other processes.
    * Absent: never.
    */
   readonly isCutOff?: (holder: LeaseHolder) => boolean;
@@ -55,7 +55,7 @@ export interface LeaseOptions {
 export interface LeaseProcess {
   readonly pid: number;
   readonly host: string;
-  /** Whether a process with that ID runs on this host. */
+  /** Returns true if a process with that ID runs on this host. */
   readonly isAlive: (pid: number) => boolean;
   /** Identity that distinguishes the process from all others; absent: not available. */
   readonly identity?: string | null;
@@ -177,8 +177,8 @@ async function requestLease(options: LeaseOptions): Promise<WriterLease> {
 }
 
 /**
- * Whether a lease may be taken: `free`, `held` by a live process, or `unclear`, because the holder may be an earlier
- * run with the same process ID. `seenForMs` is the age by {@link LeaseSight}.
+ * The state of a lease: `free`, `held` by a live process, or `unclear`, because the holder may be an earlier run with the same
+ * process ID. `seenForMs` is the age by {@link LeaseSight}.
  */
 export function judgeLease(
   state: LeaseState,
@@ -196,7 +196,7 @@ export function judgeLease(
 }
 
 /**
- * Whether the holder's process ID is valid on this machine. Machines and containers may share a host name; the boot ID
+ * Returns true if the holder's process ID is valid on this machine. Machines and containers may share a host name; the boot ID
  * and the namespace of process IDs, with which an identity begins, distinguish them.
  */
 function isHere({ host, process = null }: LeaseHolder, self: LeaseProcess): boolean {
@@ -207,7 +207,7 @@ function isHere({ host, process = null }: LeaseHolder, self: LeaseProcess): bool
   return placeOf(process) === placeOf(identity);
 }
 
-/** Whether the holder of an expired lease is a process of this machine that still runs. */
+/** Returns true if the holder of an expired lease is a process of this machine that still runs. */
 function hangs({ holder }: LeaseState, self: LeaseProcess): boolean {
   if (holder === null || !isHere(holder, self) || holder.pid === self.pid) return false;
   const { pid, process: identity = null } = holder;
@@ -297,7 +297,10 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
   return {
     /** Increases with every holder of this data directory. */
     fence,
-    /** Whether it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
+    /**
+     * Returns true if it was renewed recently, so that no other process can have taken it; false after a sleep of this
+     * process.
+     */
     isFresh: (): boolean => !over && clock.monotonic() - renewedAt < FRESH_MS,
     /** Releases the lease, so that the next process starts without waiting. */
     async release(): Promise<void> {
@@ -342,7 +345,7 @@ export function identityOf(pid: number): string | null {
   }
 }
 
-/** Whether a process with that ID runs on this machine. A zombie does not count. */
+/** Returns true if a process with that ID runs on this machine. A zombie does not count. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

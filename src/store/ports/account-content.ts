@@ -102,7 +102,7 @@ export interface ContentChanges {
   readonly maintenances?: MaintenanceContent;
 }
 
-/** How changes are made. */
+/** The options of changes. */
 export interface ContentOptions {
   /** Epoch milliseconds. */
   readonly now: number;

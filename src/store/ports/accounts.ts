@@ -56,12 +56,12 @@ export interface AccountContents {
   readonly subscriptions: number;
 }
 
-/** What the merge of an account into another one does. */
+/** The plan of a merge of an account into another one. */
 export interface MergePlan {
   readonly from: Account;
   readonly into: Account;
   readonly moved: AccountContents;
-  /** What `into` has before. */
+  /** The contents of `into` before the merge. */
   readonly before: AccountContents;
   /** Members of `from` with their role in `into`, before (null: none) and after. */
   readonly members: readonly {
@@ -79,7 +79,7 @@ export interface MergePlan {
   readonly droppedInvitations: number;
 }
 
-/** What the setting `accounts.trusted` has changed. */
+/** The changes by the setting `accounts.trusted`. */
 export interface TrustChanges {
   readonly begun: readonly Account[];
   readonly ended: readonly Account[];
@@ -101,13 +101,16 @@ export interface AccountStore {
    * names. People who sign in get no account with one of the names. Resolves with what was changed, and the names that no account has.
    */
   trustNamed(names: readonly string[], now: number): Promise<TrustChanges>;
-  /** Whether the account exists and is trusted. */
+  /** Returns true if the account exists and is trusted. */
   isTrusted(accountId: number): Promise<boolean>;
   /** Removes an account that has nothing, neither members nor keys nor services; resolves with whether it did. */
   removeEmptyAccount(id: number): Promise<boolean>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
-  /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is trusted. */
+  /**
+   * The plan of {@link AccountStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is
+   * trusted.
+   */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
   /**
    * Moves services, keys, pages, webhooks, channels, rules, incidents, maintenances, notices, sessions and members of an account

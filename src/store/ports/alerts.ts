@@ -45,12 +45,12 @@ export interface RuleStore {
   rulesVersion(): Promise<number>;
 }
 
-/** What the engine remembers of an account, as the pure functions of `domain/alert/` made it. */
+/** The engine's memory of an account, as the pure functions of `domain/alert/` made it. */
 export interface StoredAlertState {
   readonly accountId: number;
   /** JSON. */
   readonly state: string;
-  /** When it has to be looked at without an event, epoch milliseconds; null: never. */
+  /** The time at which it has to be looked at without an event, epoch milliseconds; null: never. */
   readonly dueAt: number | null;
 }
 
@@ -99,7 +99,7 @@ export interface AlertStore {
    * their rule, or have not agreed, are left out.
    */
   commitAlerts(decision: AlertDecision): Promise<boolean>;
-  /** What the engine remembers of an account, null: nothing, and the newest acknowledgements, at most 100. */
+  /** The engine's memory of an account, null: none, and the newest acknowledgements, at most 100. */
   alertsOf(
     accountId: number,
   ): Promise<{ readonly state: string | null; readonly acknowledgements: readonly Acknowledgement[] }>;
@@ -109,13 +109,16 @@ export interface AlertStore {
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */
   newAcknowledgements(): Promise<Acknowledgement[]>;
-  /** What alerts say of these services beside their status, in any order. Services of which nothing is known are left out. */
+  /**
+   * The facts of alerts about these services beside their status, in any order. Services of which nothing is known are left
+   * out.
+   */
   alertFacts(serviceIds: readonly number[]): Promise<AlertFacts[]>;
-  /** What waits at `now`, for metrics. */
+  /** The counts of what waits at `now`, for metrics. */
   countAlerts(now: number): Promise<AlertCounts>;
 }
 
-/** What alerts say of a service beside its status. */
+/** The facts of alerts about a service beside its status. */
 export interface AlertFacts {
   readonly serviceId: number;
   /** Addresses of the domain of an owner's service, when its checks were permitted. */

@@ -44,7 +44,7 @@ export interface ChannelStore {
 /** The channels of an account. */
 export type OwnedChannels = Pick<ChannelStore, 'channelsOf'>;
 
-/** What a channel needs to continue what it said before in a thread, such as the `ts` of Slack; null: nothing was said. */
+/** The reference with which a channel continues a thread, such as the `ts` of Slack; null: nothing was said. */
 type ThreadReference = string | null;
 
 /** A message for a channel, pending or settled. */
@@ -82,7 +82,7 @@ export interface MessageOutcome {
   readonly id: number;
   /** The due time of the attempt. If the message was replayed meanwhile, the outcome changes nothing. */
   readonly wasDueAt: number | null;
-  /** When the attempt began and ended, epoch milliseconds. */
+  /** The beginning and the end of the attempt, epoch milliseconds. */
   readonly triedAt: number;
   readonly at: number;
   /** Null: the attempt failed. */
@@ -105,7 +105,7 @@ export interface FailingChannel {
   readonly problem: ChannelProblem | null;
 }
 
-/** How long it took from the first failed attempt to the delivery, over a time. */
+/** The time from the first failed attempt to the delivery, over a period. */
 export interface AlertDelay {
   readonly count: number;
   /** Milliseconds; null: nothing was delivered. */
@@ -123,7 +123,7 @@ export interface MessageStore {
    * last attempt, the first one is due {@link RETRY_FOR_NEW_MS} after that attempt, unless the receiver asked for time.
    */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
-  /** Whether any message waits, also for a later time. */
+  /** Returns true if any message waits, also for a later time. */
   hasMessages(): Promise<boolean>;
   noteMessage(outcome: MessageOutcome): Promise<void>;
   /** Newest first, at most 50; of one channel if `channelId` is given. */

@@ -12,12 +12,12 @@ export interface CredentialStore {
   /** The encrypted texts in the order of the input. Rejects with `secrets_key` if the key is missing or wrong. */
   sealCredentials(credentials: readonly CredentialToSeal[]): Promise<readonly string[]>;
   /**
-   * Whether each sealed text is that credential, sealed for that place. False for another key, too. No credential is
-   * returned.
+   * Resolves with true for each sealed text that is that credential, sealed for that place. False for another key, too. No
+   * credential is returned.
    */
   matchCredentials(
     credentials: readonly (CredentialToSeal & { readonly sealed: string })[],
   ): Promise<readonly boolean[]>;
-  /** Whether each sealed text was sealed with another key than that of this process; false: this process has no key. */
+  /** Returns true if each sealed text was sealed with another key than that of this process; false: this process has no key. */
   foreignCredentials(sealed: readonly string[]): Promise<readonly boolean[]>;
 }

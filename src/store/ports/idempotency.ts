@@ -14,11 +14,11 @@ export interface IdempotentRequest {
   readonly accountId: number;
   /** The client's name of the change. */
   readonly key: string;
-  /** What the client asks for; a request with the same key must have the same. */
+  /** The digest of the request; a request with the same key must have the same. */
   readonly fingerprint: string;
   /**
-   * What the answer needs beside the value, stored encrypted with it: a secret that the registry does not keep in clear text, or a
-   * text that describes what the change found; null: nothing.
+   * The part of the answer beside the value, stored encrypted with it: a secret that the registry does not keep in clear text,
+   * or a text that describes what the change found; null: nothing.
    */
   readonly secret: string | null;
   /** Epoch milliseconds. */
@@ -69,7 +69,7 @@ export const IDEMPOTENT_NAMES = [
 /** The name of such a change. */
 export type IdempotentName = (typeof IDEMPOTENT_NAMES)[number];
 
-/** How long outcomes are kept, milliseconds. */
+/** The time for which outcomes are kept, milliseconds. */
 export const IDEMPOTENCY_MS = 86_400_000;
 
 /** Maximum number of outcomes of one account; the oldest are dropped beyond it. */

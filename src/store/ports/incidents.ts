@@ -19,7 +19,7 @@ export interface IncidentQuery {
   readonly status?: IncidentStatus;
   /** Leaves out services that are not verified (decisions, Ownership). */
   readonly verifiedOnly?: boolean;
-  /** Where `verifiedOnly`: all services of these accounts are in the list, too. */
+  /** With `verifiedOnly`: all services of these accounts are in the list, too. */
   readonly orOf?: readonly number[];
   /** Only maintenance that vendors and owners announced, from its start on. */
   readonly maintenanceOnly?: boolean;

@@ -13,7 +13,7 @@ export interface NewKey {
   readonly createdAt: number;
   /** Epoch milliseconds; null: it does not expire. */
   readonly expiresAt: number | null;
-  /** What it may be used for. Absent: {@link DEFAULT_SCOPES}. */
+  /** Its scopes. Absent: {@link DEFAULT_SCOPES}. */
   readonly scopes?: readonly KeyScope[];
   /** Maximum number of valid keys of the account; absent: no limit. */
   readonly maxPerAccount?: number;

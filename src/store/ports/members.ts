@@ -19,7 +19,7 @@ export interface Member {
   readonly since: number;
   /** Providers with which the person signs in, by name. */
   readonly providers: readonly string[];
-  /** What the person has on this site to sign in with. */
+  /** The person's ways to sign in on this site. */
   readonly ways: readonly ('passkey' | 'password')[];
 }
 

@@ -1,6 +1,6 @@
 /** Port of the registry: the end of what is out of retention. */
 
-/** What a call has deleted. */
+/** The counts of deleted rows. */
 interface Forgotten {
   readonly incidents: number;
   readonly transitions: number;

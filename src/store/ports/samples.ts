@@ -51,7 +51,7 @@ export class SampleReadError extends Error {
 }
 
 /**
- * Whether `error` is a {@link SampleReadError}. Only the code is tested, since an error from a worker thread has lost
+ * Returns true if `error` is a {@link SampleReadError}. Only the code is tested, since an error from a worker thread has lost
  * its class.
  */
 export function isSampleReadError(error: unknown): boolean {
@@ -72,8 +72,8 @@ export interface SampleStore {
    */
   query(query: SampleQuery): Promise<Bucket[]>;
   /**
-   * What `cellsOf` of the domain makes of the buckets of each {@link query}, in their order and for less. Absent: the caller makes it
-   * of them. Rejects like `query`.
+   * The cells that `cellsOf` of the domain makes of the buckets of each {@link query}, in their order and for less. Absent:
+   * the caller makes it of them. Rejects like `query`.
    */
   cells?(queries: readonly SampleQuery[]): Promise<Uint8Array[]>;
   /** Newest samples of a service, newest first, at most `limit` (up to 1,000). Rejects like `query`. */

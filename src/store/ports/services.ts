@@ -27,7 +27,7 @@ export type RegistryErrorCode =
   | 'catalogue_domain'
   /** An account that is not trusted cannot become part of one that is. */
   | 'not_trusted'
-  /** What a service depends on is no service of the account or the public list. */
+  /** A parent is not a service of the account or the public list. */
   | 'no_parent'
   /** A service would depend on itself. */
   | 'parent_circle';
@@ -47,7 +47,7 @@ export interface ServiceChange {
  */
 export type NewService = Omit<Service, 'id' | 'revision'>;
 
-/** What an owner says of a service. */
+/** The members of a service that its owner defines. */
 export type DefinedService = Pick<
   NewService,
   'domain' | 'name' | 'category' | 'paused' | 'check' | 'isFurther' | keyof typeof UNSAID
@@ -57,8 +57,8 @@ export type DefinedService = Pick<
 };
 
 /**
- * Whether a service may be added beside others of its account on the same host: `always`, as one with a slug of its own may, or
- * `otherCheck`, where none of them has the same check. Absent: never.
+ * The condition for adding a service beside others of its account on the same host: `always`, as one with a slug of its own
+ * may, or `otherCheck`, where none of them has the same check. Absent: never.
  */
 export type Beside = 'always' | 'otherCheck';
 
@@ -155,7 +155,7 @@ export interface ServiceStore {
    * entries of all pages. `digest`: of the whole list. Resolves with the number of entries removed.
    */
   endCatalogue(ids: Float64Array, digest: string): Promise<number>;
-  /** Whether the list with that digest was the last one that was put, and no service has changed since. */
+  /** Returns true if the list with that digest was the last one that was put, and no service has changed since. */
   hasCatalogue(digest: string): Promise<boolean>;
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;

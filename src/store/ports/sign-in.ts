@@ -35,7 +35,7 @@ export interface NewPasskey {
   readonly publicKey: Uint8Array;
   /** The signature counter; 0 where the authenticator has none. */
   readonly counter: number;
-  /** How browsers reach the authenticator, such as `internal` or `usb`. */
+  /** The ways in which browsers reach the authenticator, such as `internal` or `usb`. */
   readonly transports: readonly string[];
   /** The handle of its person, random, base64url. All passkeys of a person have the same. */
   readonly userHandle: string;
@@ -50,7 +50,7 @@ export interface Passkey extends NewPasskey {
   readonly lastUsedAt: number | null;
 }
 
-/** What a person signs in with, for their account page. */
+/** The ways in of a person, for their account page. */
 interface WaysIn {
   readonly passkeys: readonly Passkey[];
   /** Null: there is no password. */
@@ -97,7 +97,7 @@ export interface FoundPerson {
   readonly accounts: readonly string[];
 }
 
-/** What a person who uses a link signs in with from then on: one of the two. */
+/** The new way in of a person who uses a link: one of the two. */
 export interface Enrolment {
   /** The name of a new person; ignored by `reset`. */
   readonly name: string;
@@ -123,7 +123,7 @@ export interface AttemptKey {
   readonly free: number;
 }
 
-/** What people sign in with, and their sessions. */
+/** People's ways in, and their sessions. */
 export interface SignInStore {
   /** Which ways exist: whether there is any account, any passkey, any password. */
   signInWays(): Promise<{
@@ -133,7 +133,7 @@ export interface SignInStore {
   }>;
   /** The people who have that name, or sign in with it; `nameKey` is the form by which the latter is compared. */
   findPeople(name: string, nameKey: string): Promise<FoundPerson[]>;
-  /** What a person signs in with. */
+  /** The ways in of a person. */
   waysOf(personId: number): Promise<WaysIn>;
 
   /** Null: nobody signs in with that name. */
@@ -191,7 +191,7 @@ export interface SetupLinkStore {
   useSetupLink(sha256: Uint8Array, enrolment: Enrolment, now: number): Promise<number | null>;
 }
 
-/** What makes guessing and replaying vain. */
+/** The guard against guessing and replaying. */
 export interface SignInGuardStore {
   /**
    * Counts an attempt under every key unless it has to wait under one of them. Returns how long, milliseconds; 0: it was

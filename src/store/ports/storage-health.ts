@@ -15,7 +15,7 @@ export interface StorageProblem {
   readonly message: string;
 }
 
-/** Whether a store accepts writes. */
+/** The health of a store. */
 export interface StorageHealth {
   /** Null: the store accepts writes. */
   problem(): StorageProblem | null;
@@ -24,7 +24,7 @@ export interface StorageHealth {
 }
 
 export interface RegistryHealth extends StorageHealth {
-  /** What could not be read because it is damaged, since the start, one sentence; null: nothing was. */
+  /** The damage that was found since the start, one sentence; null: none. */
   damage(): string | null;
 }
 

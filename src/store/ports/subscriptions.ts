@@ -16,7 +16,7 @@ interface SubscriptionRequest {
   readonly now: number;
 }
 
-/** What a subscription is about, by the names of today. */
+/** The topic of a subscription, by the names of today. */
 export interface TopicName {
   readonly kind: 'service' | 'category' | 'page';
   /** Name of the service, the category, or title of the page. */
@@ -48,7 +48,7 @@ export interface AskedChannel {
 export type DueLetter = {
   readonly id: number;
   readonly attempts: number;
-  /** When it was written, epoch milliseconds; null: an earlier version has written it. */
+  /** The time at which it was written, epoch milliseconds; null: an earlier version has written it. */
   readonly createdAt: number | null;
   /** Address of the recipient. Never logged. */
   readonly to: string;
@@ -73,11 +73,11 @@ export type DueLetter = {
   | { readonly kind: 'channel'; readonly account: string; readonly channel: string }
 );
 
-/** How an attempt to send a letter ended. */
+/** The end of an attempt to send a letter. */
 export interface LetterOutcome {
   readonly id: number;
   readonly outcome: 'delivered' | 'failed' | 'refused';
-  /** When the attempt began, epoch milliseconds. Absent: not known. */
+  /** The time at which the attempt began, epoch milliseconds. Absent: not known. */
   readonly triedAt?: number;
   /** Of `failed`: time of the next attempt, epoch milliseconds; null: there is none, and the letter is deleted. */
   readonly dueAt: number | null;
@@ -113,7 +113,7 @@ export interface SubscriptionStore {
   stopChannel(secret: string, isStopped: boolean, now: number): Promise<AskedChannel | null>;
 }
 
-/** What the sender of letters calls. Only the monitor sends. */
+/** The methods of the sender of letters. Only the monitor sends. */
 export interface LetterStore {
   /**
    * Writes letters about the oldest changes that have not been told to all their subscribers, at most `limit`, unless as many wait

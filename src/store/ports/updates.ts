@@ -16,7 +16,7 @@ export interface StatusUpdate {
   readonly transition: Omit<Transition, 'position'> | null;
   /** Of a transition: the last good check or heartbeat before it, epoch milliseconds; null or absent: not known. */
   readonly lastGoodAt?: number | null;
-  /** When it was evaluated, epoch milliseconds; the events of its incident carry it. */
+  /** The time at which it was evaluated, epoch milliseconds; the events of its incident carry it. */
   readonly recordedAt: number;
   /** The own incident to write or replace, by its ID. */
   readonly incident: Incident | null;

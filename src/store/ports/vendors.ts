@@ -67,7 +67,10 @@ export interface MaintenanceQuery {
 interface MaintenanceAdvance {
   /** The states of the services that changed. */
   readonly states: readonly VendorState[];
-  /** When the next maintenance is due, epoch milliseconds, in the past if more were due than one call moves; null: none is known. */
+  /**
+   * The time at which the next maintenance is due, epoch milliseconds, in the past if more were due than one call moves; null:
+   * none is known.
+   */
   readonly nextAt: number | null;
 }
 

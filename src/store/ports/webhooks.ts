@@ -84,7 +84,7 @@ export interface WebhookStore {
    * attempt asks for were put off by a clock that was ahead, and are due, too.
    */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
-  /** Whether any delivery waits, also for a later time. */
+  /** Returns true if any delivery waits, also for a later time. */
   hasDeliveries(): Promise<boolean>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**

@@ -15,7 +15,7 @@ const LOOK_MS = 1_000;
 /** The number of a file that cannot be read. */
 const UNREADABLE = -2;
 
-/** What the watch needs. */
+/** The dependencies of the watch. */
 export interface ForeignCommitsOptions {
   readonly file: string;
   /** `PRAGMA data_version`: another number after a commit of another connection. */

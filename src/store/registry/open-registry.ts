@@ -69,7 +69,7 @@ export async function openRegistryInProcess(
   });
 }
 
-/** What a client must know of the methods that a thread has opened. */
+/** The description of the methods that a thread has opened, for its client. */
 export type OpenedMethods = Pick<RegistryClientOptions, 'methods' | 'writes' | 'isShared'>;
 
 /** Opens the database in this thread, and describes what the thread then serves. */

@@ -18,7 +18,7 @@ import { createRegistryMethods } from './registry-methods.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 import { putAllInInbox } from './states/inbox-rows.ts';
 
-/** How heartbeats for the inbox are written together: over a far road, several wait for their answers at once. */
+/** Limits for writing heartbeats for the inbox together: over a far road, several wait for their answers at once. */
 const JOINED_ENTRIES = { maxAtOnce: 4, maxItems: 500 };
 
 /** Maximum duration of the work in one transaction, milliseconds, since other processes wait for it. */

@@ -2,7 +2,7 @@
 import type { Methods } from '../../thread/rpc.ts';
 import type { StorageProblem } from '../ports/storage-health.ts';
 
-/** What tells that the registry's thread hangs. */
+/** The signal that the registry's thread hangs. */
 export interface Silence {
   /** Null: the thread answers. */
   problem(): StorageProblem | null;

@@ -23,7 +23,7 @@ export interface RegistryClient extends Registry, SecretMethods {
   sealSecrets(): Promise<number>;
   /** The identity of this installation, which its other stores contain too. */
   installation(): Promise<string>;
-  /** Whether the registry accepts writes, and is whole. */
+  /** The health of the registry. */
   readonly health: RegistryHealth;
   /** The same registry, whose calls are refused while its thread hangs, for requests. What may wait uses the registry itself. */
   readonly forRequests: Registry;
@@ -37,7 +37,7 @@ export interface RegistryClientOptions {
   readonly call: Call;
   /** Names of the methods after which there may be work for what watches the registry. */
   readonly writes: ReadonlySet<string>;
-  /** Whether processes on other machines write too, of which not all commits are noticed. */
+  /** True if processes on other machines write too, of which not all commits are noticed. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly log: Log;

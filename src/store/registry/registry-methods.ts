@@ -201,7 +201,7 @@ export interface RegistryParts {
   readonly urgent: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
   /** Takes the lease in fewer round trips than a transaction; null: not so. Absent: always in a transaction. */
   readonly takeLease?: (request: LeaseRequest) => Promise<number | null>;
-  /** What work inside a transaction gets. */
+  /** The store for work inside a transaction. */
   readonly writable: RegistryStore;
 }
 
@@ -289,7 +289,10 @@ export function createRegistryMethods(parts: RegistryParts) {
   };
 }
 
-/** Whether the value of a method says that its change was made: `putContent` resolves with refusals, others with an outcome. */
+/**
+ * Returns true if the value of a method says that its change was made: `putContent` resolves with refusals, others with an
+ * outcome.
+ */
 function isMadeBy(name: IdempotentName): (value: unknown) => boolean {
   if (name === 'putContent') return (value) => !Array.isArray(value) || value.length === 0;
   return (value) => value !== 'stale' && value !== 'missing';

@@ -39,7 +39,7 @@ export interface RegistryThreadData {
   readonly secretKey?: string | null;
   /** The setting `secrets.checksKey`; null or absent: that key is derived from the other one. */
   readonly checksKey?: string | null;
-  /** Whether no other process may have the registry open; in a file only. Default false. */
+  /** True if no other process may have the registry open; in a file only. Default false. */
   readonly alone?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface ResealedCheck {
   readonly sealed: Readonly<Record<string, string>>;
 }
 
-/** What a rotation has encrypted. */
+/** The counts of what a rotation has encrypted. */
 export interface RotatedSecrets {
   /** Number of secrets of webhooks, channels, subscriptions, letters and passwords. */
   readonly secrets: number;

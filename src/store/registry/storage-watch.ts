@@ -74,7 +74,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
     problem: () => silence ?? problem,
     damage: () => damage,
     watch: listeners.add,
-    /** Whether the thread hangs. */
+    /** The silence of a thread that hangs. */
     silence: { problem: () => silence, watch: silenceListeners.add },
     /** Notes that the thread hangs, or that it answers again. */
     noteSilence(isSilent: boolean): void {

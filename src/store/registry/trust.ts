@@ -1,6 +1,6 @@
 /**
- * What the trust of an account means for its services as they are stored: they need no proof of their domains, and their checks may
- * reach private addresses. It is written with each change of a service, for the account that owns it then.
+ * The effect of an account's trust on its stored services: they need no proof of their domains, and their checks may reach
+ * private addresses. It is written with each change of a service, for the account that owns it then.
  */
 import { readHostName } from '../../domain/host-name.ts';
 import { type CheckDefinition, isTrusted } from '../../domain/service.ts';
@@ -23,7 +23,7 @@ export function toOwner({ account_id }: { readonly account_id: number }): { read
   return { accountId: account_id };
 }
 
-/** Whether the account exists and is trusted. */
+/** Returns true if the account exists and is trusted. */
 export async function isTrustedAccount({ kysely, queries }: RegistryStore, id: number): Promise<boolean> {
   const trusted = kysely.selectFrom('accounts').select('id').where('trusted_at', 'is not', null);
   return (await queries.first(trusted.where('id', '=', id))) !== undefined;
@@ -46,14 +46,14 @@ export function withoutTrust(check: CheckDefinition): CheckDefinition {
   return own;
 }
 
-/** What is stored of the proof of a domain. `defined`: the service without its trust; `row`: the service before. */
+/** The columns of the proof of a domain. `defined`: the service without its trust; `row`: the service before. */
 export function proofColumns(service: NewService, defined: NewService, row?: Row<'services'>) {
   const proven = isProven(defined);
   const isUnproven = !proven && (isTrusted(service) || row?.unproven === 1);
   return { ever_verified: proven ? 1 : (row?.ever_verified ?? 0), unproven: isUnproven ? 1 : 0 };
 }
 
-/** Whether control of the domain is proved, which it never is of an address or of a name that is no public one. */
+/** Returns true if control of the domain is proved, which it never is of an address or of a name that is no public one. */
 function isProven({ verified, domain, origin }: NewService): boolean {
   return verified && (origin === 'catalogue' || readHostName(domain).ok);
 }

@@ -10,7 +10,7 @@ export interface CountedSamples {
   /** By verdict: up, slow, down. */
   readonly counts: readonly [number, number, number];
   readonly suspect: number;
-  /** How often each latency in milliseconds was measured. */
+  /** The count of each latency in milliseconds. */
   readonly latencies: ReadonlyMap<number, number>;
 }
 
@@ -106,7 +106,7 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
         sums.set(latency, (sums.get(latency) ?? 0) + times);
       }
     },
-    /** Whether a span lies in the window, and in one bucket. */
+    /** Returns true if a span lies in the window, and in one bucket. */
     holds: (startAt: number, lengthMs: number): boolean =>
       startAt >= from && startAt + lengthMs <= to && placeOf(startAt) === placeOf(startAt + lengthMs - 1),
     /** The bucket at a place, from 0. */

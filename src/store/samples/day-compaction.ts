@@ -6,7 +6,7 @@ import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { fillLevels, type InSlices } from './slices.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
 
-/** What {@link freshDays} looks into. */
+/** The sources of {@link freshDays}. */
 interface FreshDaysOptions {
   readonly database: SamplesDatabase;
   readonly reader: DayReader;

@@ -48,7 +48,7 @@ export function verdictOf(outcome: number): number {
   return Math.floor(outcome / STATUS_SHIFT) % 4;
 }
 
-/** Whether the sample is suspect. */
+/** Returns true if the sample is suspect. */
 export function isSuspect(outcome: number): boolean {
   return outcome >= SUSPECT_SHIFT;
 }
@@ -169,7 +169,7 @@ export function decodeBlock(bytes: Uint8Array): Series {
 }
 
 const MAX_BLOCK_BYTES = 64 * 1_048_576;
-/** What each value of the column of flags adds to a packed outcome. */
+/** The bits that each value of the column of flags adds to a packed outcome. */
 const FLAG_PARTS = [0, 1, 2].flatMap((verdict) => [
   verdict * STATUS_SHIFT,
   verdict * STATUS_SHIFT + SUSPECT_SHIFT,

@@ -61,7 +61,7 @@ export class SampleEngine {
   readonly #compaction: DayCompaction;
   /** The regions, in the order of their numbers. */
   readonly #regions: string[];
-  /** How many of them are on disk. */
+  /** The number of them on disk. */
   #storedRegions: number;
   /** Samples that are in no block yet, by series, in order of arrival. */
   readonly #buffers = new Map<number, Series>();

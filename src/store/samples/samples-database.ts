@@ -20,7 +20,7 @@ interface KeyedBytes {
   readonly bytes: Uint8Array;
 }
 
-/** What has a key for each series and day: the blocks, or the summaries of days and their hours. */
+/** The tables with a key for each series and day: the blocks, or the summaries of days and their hours. */
 export type DayTable = 'blocks' | 'summaries';
 
 /** The table whose keys say which days there are. */
@@ -55,7 +55,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
   };
 
   return {
-    /** Where a damaged file was moved when this one was opened; null: there was none. */
+    /** The path to which a damaged file was moved when this one was opened; null: there was none. */
     setAside,
     /** The copy of a damaged log that was found when this file was opened; null: it was whole. */
     damagedLog,
@@ -90,7 +90,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
       return found === undefined ? null : String(found.value);
     },
     putFact: (name: string, value: string) => void sql.putFact.run(name, value),
-    /** Whether there is a block or a summary in a range of keys, of which the last is left out. */
+    /** Returns true if there is a block or a summary in a range of keys, of which the last is left out. */
     hasDays: (fromKey: number, beforeKey: number): boolean =>
       sql.hasDays.get({ from: fromKey, before: beforeKey })?.found === 1,
     addToJournal: (bytes: Uint8Array) => void sql.addToJournal.run(bytes),

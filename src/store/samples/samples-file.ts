@@ -24,7 +24,7 @@ class SamplesError extends Error {
   }
 }
 
-/** How to open the file. */
+/** Options of the file. */
 export interface SamplesFileOptions {
   readonly dataDir: string;
   /**
@@ -43,7 +43,7 @@ export interface OpenedSamples {
   readonly database: DatabaseSync;
   /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
-  /** Where a damaged file was moved; null: there was none. */
+  /** The path to which a damaged file was moved; null: there was none. */
   readonly setAside: string | null;
   /** A copy of a log that was damaged, of which SQLite reads the beginning only; null: there was none. */
   readonly damagedLog: string | null;
@@ -84,7 +84,7 @@ export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
   }
 }
 
-/** What is wrong with the content of the store's file, of any size; null: nothing, or there is no file. */
+/** The damage of the store's file, of any size; null: none, or there is no file. */
 export function examineSamplesFile(dataDir: string): string | null {
   const file = samplesFile(dataDir);
   if (!existsSync(file)) return null;

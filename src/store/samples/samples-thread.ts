@@ -1,4 +1,4 @@
-/** What the thread of the embedded sample store serves, and when it writes and compacts. */
+/** The thread of the embedded sample store: its methods, and the times at which it writes and compacts. */
 
 import { type Cancel, systemClock } from '../../clock.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
@@ -6,7 +6,7 @@ import type { Methods } from '../../thread/rpc.ts';
 import { SampleEngine } from './sample-engine.ts';
 import { openSamplesDatabase } from './samples-database.ts';
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface SamplesThreadData {
   readonly dataDir: string;
   readonly rawRetentionMs: number;
@@ -20,7 +20,7 @@ export interface SamplesThreadData {
 /** The thread's methods: `open` first, then those of the engine. */
 export type SamplesMethods = { readonly [Name in keyof SampleEngine]: SampleEngine[Name] } & {
   readonly open: () => {
-    /** Where a damaged file was moved; null: there was none. */
+    /** The path to which a damaged file was moved; null: there was none. */
     readonly setAside: string | null;
     /** A copy of a damaged log; null: it was whole. */
     readonly damagedLog: string | null;

@@ -45,7 +45,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Whether the levels of a file have been filled in. A version that does not know them may have added days since. */
+/** Returns true if the levels of a file have been filled in. A version that does not know them may have added days since. */
 export function hasLevels(database: SamplesDatabase): boolean {
   return database.fact(FILLED) !== null;
 }

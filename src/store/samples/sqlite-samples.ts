@@ -13,13 +13,13 @@ import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { createRegionNumbers } from './series.ts';
 import { watchSampleThread } from './silent-thread.ts';
 
-/** How to open the store. */
+/** Options of the store. */
 export interface SamplesOptions {
   /** Folder of `samples.sqlite`; it is created if it does not exist. */
   readonly dataDir: string;
-  /** How long single samples are kept, milliseconds. */
+  /** The time for which single samples are kept, milliseconds. */
   readonly rawRetentionMs: number;
-  /** How long hourly summaries are kept, milliseconds. */
+  /** The time for which hourly summaries are kept, milliseconds. */
   readonly rollupRetentionMs: number;
   /** True: another process writes the store, and this one only reads. Default false. */
   readonly follows?: boolean;
@@ -36,7 +36,7 @@ export interface SqliteSamples extends SampleStore {
   problem(): string | null;
   /** Samples dropped since the start, because the disk accepted none for too long. */
   lost(): number;
-  /** Where a damaged file was moved when the store was opened; null: there was none. */
+  /** The path to which a damaged file was moved when the store was opened; null: there was none. */
   readonly setAside: string | null;
   /** Why history before the start is missing, until the operator removes what was kept of the damaged file; null: it is not. */
   missingHistory(): string | null;

@@ -93,7 +93,7 @@ export function decodeDay(bytes: Uint8Array): Summary {
   return decodeHours(bytes).get(0) ?? emptySummary();
 }
 
-/** What a heat map shows of a day. */
+/** The figures of a day in a heat map. */
 export type DayFigures = Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount' | 'p95Ms'>;
 
 /**

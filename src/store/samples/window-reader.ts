@@ -89,7 +89,7 @@ function readLevels(
   return levels;
 }
 
-/** Whether the summary of a day is all that there is of it: it lacks samples that came late. */
+/** Returns true if the summary of a day is all that there is of it: it lacks samples that came late. */
 function isWhole(bucketing: Bucketing, fresh: WindowSeries['fresh'], day: number): boolean {
   return !fresh.has(day) && bucketing.holds(day * DAY_MS, DAY_MS);
 }

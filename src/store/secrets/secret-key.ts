@@ -1,4 +1,7 @@
-/** Where the key of secrets is: in the setting `secrets.key`, or in a file of the data directory, which a rotation replaces. */
+/**
+ * The place of the key of secrets: in the setting `secrets.key`, or in a file of the data directory, which a rotation
+ * replaces.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { errorCodeOf } from '../../error.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import { syncFolder } from '../sqlite/sync-files.ts';
 
-/** Where the key is configured. */
+/** The source of the configured key. */
 export type KeySource =
   /** Key of the setting `secrets.key`. */
   | { readonly kind: 'setting'; readonly key: Buffer }

@@ -13,13 +13,13 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 
 export interface LogDamage {
-  /** What SQLite reads of the log ends here, bytes: the length of a log without the damage and what follows. */
+  /** The end of the part of the log that SQLite reads, bytes: the length of a log without the damage and what follows. */
   readonly keptBytes: number;
   /** Commits after that which can still be recognized, at least 1; there may have been more. */
   readonly lostCommits: number;
 }
 
-/** What names a log since it began anew, and its checksum up to a frame. */
+/** The salt that names a log since it began anew, and its checksum up to a frame. */
 interface Salted {
   readonly salt: string;
   readonly sum: Checksum;
@@ -33,7 +33,7 @@ interface LogHeader extends Salted {
 
 interface Frame extends Salted {
   readonly isCommit: boolean;
-  /** Whether it continues a checksum. */
+  /** Returns true if it continues a checksum. */
   readonly follows: (sum: Checksum) => boolean;
 }
 
@@ -160,7 +160,7 @@ function readHeader(bytes: Buffer): LogHeader | null {
   return { sum, isLittleEndian, pageBytes: bytes.readUInt32BE(8), salt: bytes.toString('hex', 16, 24) };
 }
 
-/** How many frames of which log were committed, by the index; null: there is none, or it is not whole. */
+/** The log and the number of its committed frames, by the index; null: there is none, or it is not whole. */
 function readIndex(file: string): { readonly salt: string; readonly frames: number } | null {
   try {
     return useFile(file, (handle) => {

@@ -11,7 +11,7 @@ import { errorCodeOf } from '../../error.ts';
  */
 export type SqliteAccess = 'shared' | 'alone' | 'frozen';
 
-/** Whether the file system of a folder or file is mounted read-only. */
+/** Returns true if the file system of a folder or file is mounted read-only. */
 function isOnReadOnlyDisk(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -31,8 +31,8 @@ export function resultCodeOf(error: unknown): { readonly extended: number; reado
 }
 
 /**
- * Whether SQLite failed because of the disk, which is full, read-only or could not be written, and not because of the file.
- * A failure to open counts only if `file` exists.
+ * Returns true if SQLite failed because of the disk, which is full, read-only or could not be written, and not because of the
+ * file. A failure to open counts only if `file` exists.
  */
 export function isDiskRefusal(error: unknown, file: string): boolean {
   const code = resultCodeOf(error);
@@ -44,13 +44,13 @@ export function isDiskRefusal(error: unknown, file: string): boolean {
   return isOnReadOnlyDisk(dirname(file));
 }
 
-/** Whether SQLite failed because of the content of a file. */
+/** Returns true if SQLite failed because of the content of a file. */
 export function isDamage(error: unknown): boolean {
   const primary = resultCodeOf(error)?.primary;
   return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
 }
 
-/** What SQLite finds wrong with the pages of a database, all of which it reads; null: nothing. */
+/** The damage that SQLite finds in the pages of a database, all of which it reads; null: none. */
 export function findDamage(database: DatabaseSync): string | null {
   const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   return found === 'ok' ? null : String(found);

@@ -56,7 +56,7 @@ export async function examineRedis(
   }
 }
 
-/** What must be changed so that a full memory does no harm; null: nothing. `info`: the answer to INFO. */
+/** Advice with which a full memory does no harm; null: none. `info`: the answer to INFO. */
 function adviseOnMemory(info: string): string | null {
   const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';

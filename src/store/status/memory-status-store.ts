@@ -20,14 +20,14 @@ export interface UnreadRecord extends StatusHead {
   read(): CurrentStatus | null;
 }
 
-/** What the store holds of a service. */
+/** The record of a service that the store holds. */
 export type HeldRecord = CurrentStatus | UnreadRecord;
 
 /** The port, and what other stores need that keep their copy in it. */
 export interface MemoryStatusStore extends StatusStore {
   /** Stores a record if it is newer, as `put` does. */
   take(record: HeldRecord): boolean;
-  /** What the store holds of a service, in the form in which it got it until somebody reads it. */
+  /** The record of a service, in the form in which it got it until somebody reads it. */
   heldOf(serviceId: number): HeldRecord | null;
   /** Removes the records of all other services. */
   keepOnly(serviceIds: ReadonlySet<number>): void;
@@ -106,7 +106,7 @@ export function createMemoryStatusStore({
   };
 }
 
-/** Whether nobody has read the record yet. */
+/** Returns true if nobody has read the record yet. */
 export function isUnread(record: HeldRecord): record is UnreadRecord {
   return 'read' in record;
 }

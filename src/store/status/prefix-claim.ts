@@ -27,7 +27,7 @@ export type PrefixClaim = ReturnType<typeof createPrefixClaim>;
 
 /** Each process renews the claim every second; without a renewal it ends after this time, milliseconds. */
 const CLAIM_TTL_MS = 4_000;
-/** How long a start waits for Redis, milliseconds. */
+/** The time for which a start waits for Redis, milliseconds. */
 const START_TIMEOUT_MS = 2_000;
 /** Interval at which a start checks whether the holder renews its claim, milliseconds. */
 const LOOK_MS = 200;

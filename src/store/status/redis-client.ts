@@ -25,7 +25,7 @@ const PROBE_LIFE_MS = 60_000;
  * master), starts, has lost its replicas, or does not know this connection.
  */
 const OF_ANOTHER_SERVER = /\b(?:READONLY|MASTERDOWN|LOADING|NOREPLICAS|UNBLOCKED|NOAUTH)\b/;
-/** How often a cluster that moves its slots may redirect a command. */
+/** Maximum number of redirections of a command by a cluster that moves its slots. */
 const MAX_REDIRECTIONS = 5;
 
 /**
@@ -137,7 +137,7 @@ class QuietSentinelConnector extends SentinelConnector {
   }
 }
 
-/** Whether Redis refused a command because all of its `maxmemory` is in use. It still takes those that need no memory. */
+/** Returns true if Redis refused a command because all of its `maxmemory` is in use. It still takes those that need no memory. */
 export function isFullRedis(error: unknown): boolean {
   return /\bOOM command not allowed/.test(messageOf(error));
 }

@@ -10,7 +10,7 @@ import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { createRedisClient, type RedisClient, requireMaster } from './redis-client.ts';
 
-/** What every connection to an installation needs. */
+/** The context of every connection to an installation. */
 export interface RedisContext {
   readonly address: RedisAddress;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface RedisContext {
 }
 
 interface RedisConnectionOptions extends RedisContext {
-  /** What the connection is for, in one word; shown in the log and in `CLIENT LIST`. */
+  /** The purpose of the connection, in one word; shown in the log and in `CLIENT LIST`. */
   readonly purpose: string;
   /** Timeout of a command, milliseconds. */
   readonly timeoutMs: number;
@@ -36,7 +36,7 @@ export interface RedisConnectionState {
   readonly problem: string | null;
   /** Commands without a response in time, or with an error as response, since the start. */
   readonly commandsFailed: number;
-  /** How often it became ready again, without the first time. */
+  /** The number of times that it became ready again. */
   readonly reconnects: number;
 }
 

@@ -86,7 +86,7 @@ export function openRedisLimitServer(options: RedisLimitServerOptions) {
       batch.waiting.push(call);
       return call.promise;
     },
-    /** Whether a sorted set contains the member; the prefix is added to the key. Rejects as `evaluate`. */
+    /** Returns true if a sorted set contains the member; the prefix is added to the key. Rejects as `evaluate`. */
     async contains(key: string, member: string): Promise<boolean> {
       return (await connection.run((client) => client.zscore(`${prefix}:${key}`, member))) !== null;
     },

@@ -15,7 +15,7 @@ import { RedisStatusReader } from './redis-status-reader.ts';
 import { RedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
 
-/** What the monitor writes to Redis. */
+/** The sources from which the monitor writes to Redis. */
 interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> {
   /** The monitor's state, by field. */
   readonly fields: () => ReadonlyMap<string, string>;
@@ -104,7 +104,7 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
         },
       };
     },
-    /** Whether the monitor reports that the API key was revoked; false if Redis is unavailable. */
+    /** Returns true if the monitor reports that the API key was revoked; false if Redis is unavailable. */
     isKeyRevoked: (keyId: number): Promise<boolean> =>
       limits.contains(REVOKED_KEY, String(keyId)).catch(() => false),
     /** Why Redis does not work, one line without secrets; null: it works. */

@@ -72,7 +72,7 @@ const FRAME = /^(\d+):\d+:\d+:(?=\{)/;
 /** The start of the JSON, as {@link formatRecord} formats it. */
 const HEAD =
   /^\{"serviceId":(\d+),"seq":(\d+),"observedAt":(\d+),"status":"(up|slow|unknown)","since":(?:\d+|null),"latest":(?:null|\{"status":"(?:up|slow)","responseTimeMs":(?:\d+|null),"statusCode":\d+,"checkedAt":(\d+),)/;
-/** What only a record with a scope or a failing region contains: no quotation mark in a text of JSON stands alone. */
+/** Texts that only a record with a scope or a failing region contains: no quotation mark in a text of JSON stands alone. */
 const IN_TROUBLE = ['"scope":"', '"status":"down"'];
 
 /**

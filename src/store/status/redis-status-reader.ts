@@ -140,7 +140,7 @@ export class RedisStatusReader implements StatusStore {
     return at;
   }
 
-  /** Whether Redis still has the store that was read, and no fewer entries. */
+  /** Returns true if Redis still has the store that was read, and no fewer entries. */
   async #isStillThere({ count }: Position): Promise<boolean> {
     const [bornNow, countNow] = await this.#connection.run((client) =>
       client.hmget(this.#keys.meta, 'birth', 'count'),

@@ -80,7 +80,7 @@ function inputOf({ type, enum: choices }: TSchema): 'number' | 'choice' | 'text'
   return type === 'integer' || type === 'number' ? 'number' : 'text';
 }
 
-/** What the form of a channel calls its settings. */
+/** The labels of settings in the form of a channel. */
 export function channelLabels(
   kinds: ChannelKinds,
   kind: ChannelKind,

@@ -42,7 +42,7 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/channels';
-/** How long the form of a test waits for the outcome, milliseconds. */
+/** The time for which the form of a test waits for the outcome, milliseconds. */
 const TEST_WAIT_MS = 6_000;
 const POLL_MS = 250;
 /** Time over which delays are counted. */

@@ -35,7 +35,7 @@ export function settingsOf(fields: FormFields): SettingTexts {
   );
 }
 
-/** What a field that every kind may have shows, and takes. */
+/** A field that every kind may have. */
 interface CommonField {
   readonly hint?: string | undefined;
   /** The texts to choose from; absent: any text is entered. */
@@ -133,7 +133,7 @@ export function viewSettings(
   ];
 }
 
-/** What texts of a service are like. */
+/** Examples of texts of a service. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['grace', '0s'],
   ['schedule', '30 3 * * 1-5'],
@@ -149,7 +149,7 @@ const REQUESTED_PATHS: ReadonlyMap<string, string> = new Map([
 /** Kinds that judge the status of an HTTP response by `accept`. */
 const ACCEPTING_KINDS: ReadonlySet<string> = new Set(['root', 'http']);
 
-/** What the form of a service calls the settings and members of a check. */
+/** The labels of settings and members of a check in the form of a service. */
 export function checkLabels({ language }: { readonly language: LanguageTexts }): LabelOf {
   const { checks } = language.texts;
   const others = new Map([...Object.entries(checks.member), ['url', checks.url]]);

@@ -1,7 +1,7 @@
 /** Forms that take away what cannot be had back: each is sent again from a page that asks, with scripts and without. */
 import type { Language } from '../language/language.ts';
 
-/** What a page asks before a form is taken. */
+/** The confirmation that a page asks for before a form is taken. */
 export interface Confirmation {
   /** Key of the question in the texts. */
   readonly question: ConfirmedThing;

@@ -102,7 +102,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   /** The share of an account whose checks wait for it in this process; null: none of them does. Absent: not known. */
   readonly shareOf?: (accountId: number) => AccountShare | null;
   readonly limits: () => ApiLimits;
-  /** Whether the operator has configured a mail server. Default false. */
+  /** True if the operator has configured a mail server. Default false. */
   readonly sendsMail?: boolean;
 }
 
@@ -112,7 +112,7 @@ export type AskFirst = (question: AskedForm, session: Visitor) => HttpResponse;
 /** A form that waits for an answer. */
 interface AskedForm {
   readonly thing: ConfirmedThing;
-  /** Where the form is sent. */
+  /** The path to which the form is sent. */
   readonly action: string;
   readonly back: string;
   /** Null: the page names nothing. */
@@ -120,7 +120,7 @@ interface AskedForm {
   readonly fields: FormFields;
 }
 
-/** What the routes of forms need. */
+/** The sources of routes of forms. */
 export type FormSources = Pick<SignInSources, 'sessions' | 'cookie' | 'chargeChange'> & {
   readonly askFirst?: AskFirst;
 };
@@ -197,7 +197,7 @@ export interface DashboardForm<Subject> {
   /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
   readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
-  /** What the form calls its settings, for messages. Absent: nothing. */
+  /** The labels of settings in the form, for messages. Absent: none. */
   readonly labels?: (subject: Subject, session: Visitor) => LabelOf;
   /** Path of the redirect after the change. */
   readonly back: (subject: Subject, fields: FormFields) => string;
@@ -264,7 +264,7 @@ export function formRoute<Subject>(
   };
 }
 
-/** What people call the subject of a form; null: it has no name. */
+/** The name of the subject of a form; null: it has no name. */
 function nameOf(subject: unknown): string | null {
   if (typeof subject !== 'object' || subject === null) return null;
   if ('name' in subject && typeof subject.name === 'string') return subject.name;
@@ -300,7 +300,7 @@ export function describeRefusals(
   );
 }
 
-/** What a form calls a setting or a member; undefined: it does not show it. */
+/** The label of a setting or a member in a form; undefined: it does not show it. */
 export type LabelOf = (name: string) => string | undefined;
 
 /** A refusal in which fields have the names that the form shows. */
@@ -339,7 +339,7 @@ export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<stri
   return { ok: false, refusals };
 }
 
-/** What the visitor may do, for templates: forms that a role may not use are not shown. */
+/** The rights of the visitor, for templates: forms that a role may not use are not shown. */
 export function viewRights(session: Visitor) {
   return {
     mayEdit: refuseRole(memberOf(session), 'editor') === null,

@@ -90,7 +90,7 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
   ];
 }
 
-/** Whether people sign in here without a provider: where the operator configured providers, only if somebody does so. */
+/** Returns true if people sign in here without a provider: where the operator configured providers, only if somebody does so. */
 export async function mayEnrol({
   providers,
   registry,

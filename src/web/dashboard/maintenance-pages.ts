@@ -77,7 +77,7 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
   });
 }
 
-/** What a form has, by the members of the document. */
+/** The fields of a form by the members of the document. */
 function readFields(fields: FormFields) {
   const given = (name: string) => fields.get(name)?.trim() ?? '';
   return {

@@ -21,12 +21,12 @@ import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/services/new';
 
-/** What the page shows beside the fields. */
+/** The content of the page beside the fields. */
 interface Shown {
   readonly trial?: Trial;
   /** A domain that has to be proved first. */
   readonly toProve?: string;
-  /** What a link has chosen. */
+  /** The choice of a link. */
   readonly query?: URLSearchParams;
 }
 

@@ -52,7 +52,7 @@ const RANGE = '24h';
 const SHOWN = 20;
 const NO_ANSWERS: readonly boolean[] = [];
 
-/** What the page shows beside the service. */
+/** The content of the page beside the service. */
 interface Shown {
   /** The last part of a new heartbeat address. */
   readonly secret?: string | null;
@@ -222,7 +222,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
   };
 }
 
-/** What follows from what was saved. */
+/** The consequence of the saved changes, as a text. */
 function savedText({ verified, paused, check }: Service, saved: string, { texts }: Language): string {
   const { dashboard } = texts;
   const word = saved === 'new' ? dashboard.savedNew : dashboard.saved;

@@ -285,7 +285,7 @@ function viewPicture(page: OwnedPage, use: PictureUse, { language }: Visitor) {
   };
 }
 
-/** Whether the domain of a page is proved, in words; null: it has none. */
+/** The state of the proof of a page's domain, in words; null: it has none. */
 function viewProof({ domain }: OwnedPage, { language }: Visitor): Phrase | null {
   if (domain === undefined) return null;
   const { domainProved, domainMissing, domainUnproved } = language.texts.pageEditor;

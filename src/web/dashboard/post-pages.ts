@@ -45,7 +45,7 @@ export interface PostField {
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
 }
 
-/** What the list shows of one. */
+/** A post in the list. */
 export interface PostCard {
   readonly title: string;
   /** The word beside the title, and its look. */
@@ -84,7 +84,7 @@ export interface PostKind<Post extends PostSubject, Document, Context> {
   readonly actions: Readonly<Record<string, Change>>;
 }
 
-/** What both kinds have. */
+/** The part that both kinds of posts share. */
 interface PostSubject extends Revised {
   readonly title: string;
   readonly services: readonly number[];

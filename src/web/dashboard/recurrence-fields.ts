@@ -1,4 +1,7 @@
-/** How often maintenance recurs, as the fields of a form and in words. Rules that these cannot express are a field of their own. */
+/**
+ * The recurrence of maintenance as the fields of a form and in words. Rules that these cannot express are a field of their
+ * own.
+ */
 import type { Language } from '../language/language.ts';
 import type { FormFields } from './dashboard-forms.ts';
 import type { PostField } from './post-pages.ts';

@@ -64,7 +64,7 @@ export function patchIn(fields: FormFields): ServicePatch {
   return patchOfTexts(texts, settingsOf(fields), kind);
 }
 
-/** What is refused of a document at the fields of the form. */
+/** The outcome with refusals of a document at the fields of the form. */
 export function atFields<T>(outcome: Outcome<T>, fields: FormFields): Outcome<T> {
   return atTexts(outcome, settingsOf(fields));
 }

@@ -59,7 +59,7 @@ export function arrangeRows<R extends Row>(
 }
 
 const byName = (a: Row, b: Row) => a.service.name.localeCompare(b.service.name);
-/** What is not known comes last. */
+/** The orders of the table; unknown values come last. */
 const ORDERS: Readonly<Record<Exclude<(typeof TABLE_ORDERS)[number], 'status'>, (a: Row, b: Row) => number>> =
   {
     name: byName,
@@ -67,7 +67,7 @@ const ORDERS: Readonly<Record<Exclude<(typeof TABLE_ORDERS)[number], 'status'>, 
     checked: (a, b) => (b.checkedAt ?? 0) - (a.checkedAt ?? 0) || byName(a, b),
   };
 
-/** What is summed up of a row. */
+/** The part of a row that is summed up. */
 interface Row {
   readonly service: Service;
   readonly word: ServiceStatus;

@@ -23,7 +23,7 @@ import { START_PATH } from './start-pages.ts';
 
 const PATH = `${START_PATH}/notify`;
 
-/** What the page shows. */
+/** The content of the page. */
 interface Shown {
   /** Null: none is chosen. */
   readonly kind: ChannelKind | null;
@@ -31,7 +31,7 @@ interface Shown {
   readonly channel?: Channel | null;
   /** The outcome of the test. */
   readonly note?: string | null;
-  /** Whether the channel hears of outages as far as the test shows. */
+  /** True if the channel hears of outages as far as the test shows. */
   readonly isTold?: boolean;
   readonly refused?: RefusedForm | null;
 }

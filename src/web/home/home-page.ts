@@ -165,7 +165,7 @@ function readFilter(query: string): HomeFilter {
   return { text: q.trim(), category, status };
 }
 
-/** Whether an own incident is of a service that is down or slow now, which the page already lists. */
+/** Returns true if an own incident is of a service that is down or slow now, which the page already lists. */
 function isListedAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: HomeView): boolean {
   return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }
@@ -195,7 +195,7 @@ function viewIncident(
 const MAX_INDEX = 20_000;
 /** Maximum number of services that contain a text, in the index for this text. */
 const MAX_LIKE = 100;
-/** How long the index is cached, milliseconds. */
+/** The time for which the index is cached, milliseconds. */
 const MAX_INDEX_AGE_MS = 1_000;
 
 const LIKE = {

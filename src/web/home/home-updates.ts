@@ -160,7 +160,7 @@ export function monitorUpdate(
   };
 }
 
-/** Whether the home page lists a service for a member of these accounts. */
+/** Returns true if the home page lists a service for a member of these accounts. */
 function isListed(service: Service, accounts: ShownServices['accounts']): boolean {
   return isOwn(service, accounts) || (isPublic(service) && service.verified);
 }

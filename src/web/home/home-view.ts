@@ -24,7 +24,7 @@ export interface TroubledEntry extends HomeEntry {
   readonly current: CurrentStatus;
 }
 
-/** What services are listed under: those of the reader together, all others by category. */
+/** The group under which services are listed: those of the reader together, all others by category. */
 export type Group = 'own' | Category;
 
 /** A service in the filter. */
@@ -135,7 +135,7 @@ export function readHomeView(
   };
   let groups: ReturnType<typeof readGroups> | null = null;
   return {
-    /** What the reader sees. */
+    /** The services that the reader sees. */
     shown,
     /** Number of services by status, matching or not. */
     counts,
@@ -159,7 +159,7 @@ export function readHomeView(
     operational,
     /** Number of services that contain the text, or have a similar name. */
     total: matching + similar.length,
-    /** Whether the matching services do not contain the text, but have a similar name. */
+    /** True if the matching services do not contain the text, but have a similar name. */
     isSimilar: similar.length > 0,
   };
 }

@@ -42,13 +42,13 @@ export function createLogos() {
   };
 }
 
-/** What stands on the tile of a service without a logo: the first letter or digit of its name, and a colour's number. */
+/** The tile of a service without a logo: the first letter or digit of its name, and a colour's number. */
 export function tileOf(name: string): { readonly initial: string; readonly colour: number } {
   const initial = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? '?';
   return { initial: initial.toUpperCase(), colour: (initial.codePointAt(0) ?? 0) % TILE_COLOURS };
 }
 
-/** What marks a service in a list: its logo, or a tile with its initial. */
+/** The mark of a service in a list: its logo, or a tile with its initial. */
 export function markOf(service: Service, logos: Logos) {
   const logo = logos.pathOf(service);
   return { logo, tile: logo === null ? tileOf(service.name) : null };

@@ -26,7 +26,7 @@ export interface SparklineSources {
 export const SPARKLINES_PATH = '/sparklines.svg';
 /** The same with the services of the reader, under one strip. */
 export const OWN_SPARKLINES_PATH = `${SPARKLINES_PATH}?own`;
-/** How old lines may be, milliseconds; older ones are shown once more while new ones are read. */
+/** Maximum age of lines, milliseconds; older ones are shown once more while new ones are read. */
 const MAX_AGE_MS = 5 * MINUTE_MS;
 const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': `public, max-age=${MAX_AGE_MS / 1_000}` };
 /** A page refers to the document once for each service: its browser keeps it for this session. */
@@ -41,7 +41,7 @@ const STRIP_CELLS = 24;
 const STRIP_STEP = 10;
 /** Of the dash of an hour without checks, so that a strip of few hours shows where in the day they are. */
 const UNWATCHED_HEIGHT = 2;
-/** Where the line runs at a level, from the top; a level that is not there leaves a gap or a mark. */
+/** The position of the line at a level, from the top; a level that is not there leaves a gap or a mark. */
 const LINE_AT: Readonly<Partial<Record<CellLevel, number>>> = { fast: 13, fair: 10, long: 6 };
 const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
   ['slow', '--slow'],

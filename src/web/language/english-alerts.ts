@@ -5,7 +5,7 @@ import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
-/** What a rule watches and when it tells, in words. */
+/** A rule in words: the services that it watches, and the times at which it tells. */
 export interface RuleSentence {
   readonly own: boolean;
   /** Names of services. */

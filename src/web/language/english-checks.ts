@@ -28,7 +28,7 @@ export const englishChecks = {
     domain: 'Registration of the domain',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
-  /** How the last check was made, at the end of a sentence. */
+  /** The way the last check was made, at the end of a sentence. */
   source: {
     tcp: 'by a TCP connection',
     tls: 'by a TLS handshake',
@@ -51,7 +51,7 @@ export const englishChecks = {
   } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,
   /** The source of kinds `root` and `health`. */
   requested: (address: string) => `by a request to ${address}`,
-  /** What a check names, in brackets after its source. */
+  /** Details of a check, in brackets after its source. */
   portDetail: (port: number) => `port ${port}`,
   pathDetail: (path: string) => `path ${path}`,
   certificateIgnored: 'any certificate is accepted',
@@ -96,7 +96,7 @@ export const englishChecks = {
   accept: 'Expected statuses',
   url: 'Check URL (at the domain or a name below it)',
   method: 'Method of the first request',
-  /** What a service and its check may have, by the names of the members. */
+  /** Labels of members of a service and its check. */
   member: {
     interval: 'Check interval',
     timeout: 'Timeout',

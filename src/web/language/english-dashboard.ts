@@ -276,7 +276,7 @@ export const englishDashboard = {
   replay: 'Replay',
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
   refusal: describeRefusal,
-  /** What is wrong with a field; `label`: what the form calls it. */
+  /** The problem of a field; `label`: its name in the form. */
   settingProblem: describeFieldProblem,
   memberProblem: (label: string, member: string, problem: MemberProblem) =>
     `${label} ${describeMemberProblem(member, problem)}.`,

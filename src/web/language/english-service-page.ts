@@ -7,7 +7,7 @@ import type { DayKind } from '../../domain/sample.ts';
 import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 
-/** How the vendor reported the outages of a year. */
+/** A vendor's reports of the outages of a year. */
 interface LagWords {
   readonly acknowledged: number;
   readonly outages: number;

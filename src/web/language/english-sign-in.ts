@@ -17,7 +17,7 @@ export const englishSignIn = {
     'A passkey is kept by your device or your password manager and opened by fingerprint, face or PIN.',
   usePasskey: 'Sign in with a passkey',
   withProvider: 'With an account elsewhere',
-  /** What a script shows when the dialog of the browser was cancelled or failed. */
+  /** Shown by a script when the dialog of the browser was cancelled or failed. */
   passkeyFailed: 'That did not work, or was cancelled. Try again, or choose another way.',
   noAccount:
     'There is no account yet. Upbeat prints a link for the first one when it starts. The operator of this site prints a new one with this command:',

@@ -1,4 +1,4 @@
-/** What a value of the wrong form needs instead, in German. The English text is that of `example` of a problem. */
+/** The right forms of values, in German. The English text is that of `example` of a problem. */
 
 /** Forms that are more than an example. */
 const FORMS: ReadonlyMap<string, string> = new Map([

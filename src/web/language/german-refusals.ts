@@ -98,7 +98,7 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
     `führt zu ${host}, was nicht öffentlich ist: Verbunden wird nur mit öffentlichen Hosts`,
 };
 
-/** What is wrong with a word of an assertion. */
+/** The problem of a word of an assertion. */
 function germanFault({ part, word, choices }: Omit<SettingProblemParams['assertion'], 'line'>): string {
   const list = choices.join(', ');
   switch (part) {
@@ -115,13 +115,13 @@ function germanFault({ part, word, choices }: Omit<SettingProblemParams['asserti
   }
 }
 
-/** What is wrong with a field of a form, as a sentence. `label`: what the form calls it. */
+/** The problem of a form's field, as a sentence. `label`: its name in the form. */
 export function germanSettingProblem(label: string, problem: SettingProblem): string {
   if (problem.code === 'assertion') return `Zeile ${problem.line}: ${germanFault(problem)}.`;
   return `„${label}“ ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`;
 }
 
-/** What is wrong with a time or the regions in a form, as a sentence. */
+/** The problem of a time or the regions in a form, as a sentence. */
 export function germanMemberProblem(label: string, member: string, problem: MemberProblem): string {
   const text = textOf(MEMBER_PROBLEMS, problem, 'ist ungültig');
   const form = MEMBER_FORMS.get(member) ?? 'braucht eine Dauer wie 30s, 5m oder 1h';

@@ -45,7 +45,7 @@ export interface LiveSources {
   /** The services of the status page with a slug, if the sender of the request may see it; otherwise none. */
   readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly Service[]>;
   readonly clock: Clock;
-  /** Whether the prober is online. */
+  /** Returns true if the prober is online. */
   readonly isOnline: () => boolean;
   /** The update of the home page of a reader: its lists, and the status of these services; null: of all services. */
   readonly homeUpdate: (
@@ -70,11 +70,11 @@ const QUERY = {
 /** Time for which ended checks are collected before they are sent, milliseconds. */
 const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
-/** How often the state of the monitor is sent, milliseconds. After a longer pause, pages show a lost connection. */
+/** The interval at which the state of the monitor is sent, milliseconds. After a longer pause, pages show a lost connection. */
 const MONITOR_MS = 10_000;
-/** How often the prober's connection is polled, milliseconds; a change is sent immediately. */
+/** The interval at which the prober's connection is polled, milliseconds; a change is sent immediately. */
 const PROBER_POLL_MS = 1_000;
-/** How long the first events of a stream are reused while no check ends, milliseconds. */
+/** The time for which the first events of a stream are reused while no check ends, milliseconds. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const MAX_BEGINNINGS = 100;
 const MAX_BACKLOG_BYTES = 262_144;
@@ -87,7 +87,7 @@ interface Stream {
   readonly serviceIds: ReadonlySet<number> | null;
   /** Private services that a status page shows under other names: an update says only that the page has changed, and not when they are checked. */
   readonly unnamed: ReadonlySet<number>;
-  /** What its reader may see. */
+  /** The services that its reader may see. */
   readonly shown: ShownServices;
 }
 
@@ -342,7 +342,7 @@ export class LiveStreams {
   }
 }
 
-/** What a reader sees of a status page, and which services it finds besides. */
+/** A reader's view of a status page as a text, with the services that it finds besides. */
 function describeReader(reader: string, ofPage: readonly Service[] | null): string {
   if (ofPage === null) return reader;
   return `${reader} of ${ofPage.map(({ id, visibility = 'public' }) => `${id} ${visibility}`).join()}`;

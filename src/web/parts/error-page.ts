@@ -10,13 +10,15 @@ import type { RenderPage } from './views.ts';
 /** Renders an error with its status, in the language of the request. */
 export type ErrorPage = (error: HttpError, request: HttpRequest) => HttpResponse;
 
-/** What a page says of an error, by its status. */
+/** The text of a page about an error, by its status. */
 interface ErrorText {
   readonly heading: string;
   readonly advice: string;
 }
 
-/** How long a page of a refusal under overload is used again, milliseconds: the frame around it tells of the monitor. */
+/**
+ * The time for which a page of a refusal under overload is used again, milliseconds: the frame around it tells of the monitor.
+ */
 const KEPT_MS = 1_000;
 /** Maximum number of these pages, a few KB each. */
 const MAX_KEPT = 50;
@@ -54,7 +56,7 @@ export function createErrorPage(
   };
 }
 
-/** What the page of an error that is the same for all depends on; null: on the choices of this visitor as well. */
+/** The key of an error page that is the same for all; null: on the choices of this visitor as well. */
 function placeOf({ query, headers, atDomain }: HttpRequest): string | null {
   const { cookie, 'accept-language': languages = '' } = headers;
   const isCommon = query === '' && cookie === undefined && languages.length <= MAX_LANGUAGES_LENGTH;

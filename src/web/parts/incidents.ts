@@ -24,7 +24,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     source: reportedBy(written, texts),
     began: texts.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
-    /** How long it lasted or has lasted so far, and when, as people say it. */
+    /** Its duration so far, and its time, as people say it. */
     duration: durationOf(incident, { texts, formats }),
     when: resolvedAt === null ? texts.page.began(time(startedAt)) : [age(startedAt)],
     lasted: resolvedAt === null ? texts.page.lasting(length) : texts.page.lasted(length),
@@ -50,7 +50,7 @@ export function stateWord(
   return (severity === 'maintenance' ? texts.incidents.maintenanceState : texts.incidentStatus)[status];
 }
 
-/** How long an incident lasted, or has lasted so far. */
+/** The duration of an incident so far. */
 export function durationOf(
   { startedAt, resolvedAt }: Pick<Incident, 'startedAt' | 'resolvedAt'>,
   { texts, formats }: Pick<Language, 'texts' | 'formats'>,

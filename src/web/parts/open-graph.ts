@@ -18,7 +18,7 @@ export interface LinkedPage {
     /** Size in pixels; absent: not known. */
     readonly size?: { readonly width: number; readonly height: number };
     readonly alt: string;
-    /** Whether the picture is a logo, which is shown small beside the text. */
+    /** True if the picture is a logo, which is shown small beside the text. */
     readonly isLogo?: boolean;
   } | null;
 }

@@ -19,7 +19,7 @@ interface EndedCheck {
   /** Name of the service's page. */
   readonly page: string;
   readonly status: Verdict;
-  /** When it began: ISO 8601, UTC. */
+  /** The beginning: ISO 8601, UTC. */
   readonly at: string;
 }
 
@@ -46,6 +46,6 @@ export interface ResponseTimes {
   readonly failed: readonly (number | null)[];
   /** The range and its figures in a sentence. */
   readonly label: string;
-  /** Whether no bucket has a response time. */
+  /** True if no bucket has a response time. */
   readonly empty: boolean;
 }

@@ -21,11 +21,11 @@ export function describeVerdict(
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
 }
 
-/** What is known of a service apart from its status. */
+/** The known facts about a service apart from its status. */
 interface AnswerSubject {
   readonly name: string;
   readonly paused: boolean;
-  /** When the service was last seen if that is too long ago, epoch milliseconds; null: it is fresh. */
+  /** The time at which the service was last seen if that is too long ago, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Why it cannot be reached; null: it can, as far as that is known. */
   readonly unreached: Unreached | null;

@@ -28,13 +28,13 @@ export interface ViewSources {
   readonly version: string;
   readonly readiness: () => Readiness;
   readonly now: () => number;
-  /** Whether visitors can subscribe by e-mail. Default false. */
+  /** True if visitors can subscribe by e-mail. Default false. */
   readonly offersMail?: boolean;
   /** A line of the operator at the top of every page. Default null: there is none. */
   readonly notice?: string | null;
-  /** What `/` shows: `services`, `sign-in` or `page:<slug>`. Default `services`. */
+  /** The content of `/`: `services`, `sign-in` or `page:<slug>`. Default `services`. */
   readonly home?: string;
-  /** Whether the site is for its members alone. Default false. */
+  /** True if the site is for its members alone. Default false. */
   readonly isForMembers?: boolean;
 }
 

@@ -176,7 +176,7 @@ function signed(ms: number, length: (ms: number) => string): string {
   return `${ms < 0 ? '−' : '+'}${length(Math.abs(ms))}`;
 }
 
-/** How text is anchored so that it does not leave the drawing. */
+/** The anchor with which a text does not leave the drawing. */
 function anchorOf(x: number): 'start' | 'middle' | 'end' {
   if (x < 10) return 'start';
   return x > 90 ? 'end' : 'middle';

@@ -10,16 +10,16 @@ import { inLanguage, stateWord, viewPageIncident } from '../parts/incidents.ts';
 import { cutTimeline, textsOf } from '../parts/posts.ts';
 import { axisOf } from './incident-axis.ts';
 
-/** What the page shows of an incident. */
+/** The facts that the page shows of an incident. */
 export interface IncidentKnowledge extends Trouble {
   /** Name of the service in paths. */
   readonly page: string;
   readonly window: Window;
   /** The checks of the window; null: the store of past checks does not respond. */
   readonly buckets: readonly Bucket[] | null;
-  /** Whether the vendor's status page of the service is read. */
+  /** True if the vendor's status page of the service is read. */
   readonly hasVendor: boolean;
-  /** What the owner has written, if it is the owner's incident: with its markup. */
+  /** The owner's post with its markup, if it is the owner's incident. */
   readonly post: OwnerIncident | null;
   /** Number of entries before those that are shown. */
   readonly offset: number;
@@ -63,7 +63,7 @@ function headlineOf({ incident, acknowledgement }: IncidentKnowledge, { texts, f
   ];
 }
 
-/** What the axis shows, in sentences. */
+/** The findings of the axis, in sentences. */
 function findingsOf(known: IncidentKnowledge, { texts, formats }: Language): readonly string[] {
   const { incident, acknowledgement, buckets, hasVendor } = known;
   const { incidents } = texts;

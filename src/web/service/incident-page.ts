@@ -34,7 +34,7 @@ export interface IncidentPageSources
   readonly beginHistory: BeginHistory;
 }
 
-/** What belongs to an incident began at most so long before it. */
+/** Maximum time between the beginning of a companion and that of the incident. */
 const COMPANIONS_BEFORE_MS = 90 * DAY_MS;
 /** A vendor's entry about an outage is published at most an hour after its end (`domain/acknowledgement.ts`). */
 const COMPANIONS_AFTER_MS = 2 * HOUR_MS;

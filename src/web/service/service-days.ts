@@ -11,7 +11,7 @@ export function downMsOf({ startAt, endAt, count, downCount }: Bucket, intervalM
   return count === 0 ? 0 : (downCount / count) * Math.min(endAt - startAt, count * intervalMs);
 }
 
-/** Whether the service was checked within the bucket, even if all checks were suspect. */
+/** Returns true if the service was checked within the bucket, even if all checks were suspect. */
 export function isWatched({ count, suspectCount }: Bucket): boolean {
   return count + suspectCount > 0;
 }

@@ -54,7 +54,7 @@ export interface ServiceKnowledge extends VendorKnowledge {
   readonly withoutNode: readonly string[];
   /** Why it cannot be reached; null: it can, as far as that is known. */
   readonly unreached: Unreached | null;
-  /** When the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
+  /** The time at which the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
   readonly siteUrl: string;
@@ -191,7 +191,7 @@ function uptimeName({ measuredFrom, now }: ServiceKnowledge, range: RangeName, {
     : texts.page.upSince(time(measuredFrom));
 }
 
-/** How the last check was made, with what the check names: port, path and the number of expectations. */
+/** The way the last check was made, with what the check names: port, path and the number of expectations. */
 export function describeSource(
   { domain, check }: Pick<Service, 'domain' | 'check'>,
   source: LatestCheck['source'],

@@ -262,7 +262,7 @@ class ServicePages {
   }
 }
 
-/** Whether nodes check a service, as far as its own definition says. */
+/** Returns true if nodes check a service, as far as its own definition says. */
 function isChecked({ paused, verified, check }: Service): boolean {
   return !paused && verified && check.kind !== 'heartbeat';
 }
@@ -288,7 +288,7 @@ interface Shown {
 /** Reads the days of a window that ends today, of a region or of all of them. Throws the errors of the store. */
 type ReadDays = (serviceId: number, window: Window, filter?: RegionFilter) => Promise<Bucket[]>;
 
-/** How long past days are cached, milliseconds; late samples can still change them. */
+/** The time for which past days are cached, milliseconds; late samples can still change them. */
 export const DAYS_KEPT_MS = 300_000;
 /** Maximum number of services, or regions of them, whose days are cached, about 50 KB each; when there are more, the oldest is dropped. */
 const MAX_CACHED_YEARS = 300;

@@ -1,4 +1,4 @@
-/** What a vendor's status page says of a service, and how long it takes to say so, for the page of the service. Pure. */
+/** The reports of a vendor's status page on a service, and their lag, for the page of the service. Pure. */
 import {
   type Acknowledgement,
   acknowledgements,
@@ -39,7 +39,7 @@ export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' 
   critical: 'down',
 };
 
-/** What the vendor says, beside what we see; null: the service has no status page of a vendor. */
+/** The vendor's report beside our checks; null: the service has no status page of a vendor. */
 export function viewVendor(
   { service, vendor, current, incidents, incidentsOfYear, now, page }: VendorKnowledge,
   language: Language,
@@ -66,7 +66,7 @@ export function viewVendor(
   };
 }
 
-/** What the vendor's page says, as a sentence after another one; empty: the page is not read. */
+/** The report of the vendor's page, as a sentence after another one; empty: the page is not read. */
 export function describeVendorPage(vendor: ReturnType<typeof viewVendor>, { texts }: Language): Phrase {
   if (vendor === null || vendor.look === null || vendor.text === null) return [];
   return phraseOf` ${texts.page.vendorBefore} ${texts.page.vendorPage} ${vendor.text}`;
@@ -88,7 +88,7 @@ export function describeVendor(
   return phraseOf`${service.vendorStale(text, formats.length(now - readAt))}.`;
 }
 
-/** How long the vendor takes to acknowledge outages; null: there was no outage. */
+/** The time that the vendor takes to acknowledge outages; null: there was no outage. */
 export function describeLag(
   { outages, acknowledged, medianMs, worstMs }: LagSummary,
   { texts, formats }: Language,
@@ -103,7 +103,7 @@ export function describeLag(
   return page.lagMany({ acknowledged, outages, length, first, worst });
 }
 
-/** What the vendor has said of the outage in progress, as a sentence. Null: the service is not down. */
+/** The vendor's report of the outage in progress, as a sentence. Null: the service is not down. */
 export function describeNow(
   newest: Acknowledgement | undefined,
   isDown: boolean,

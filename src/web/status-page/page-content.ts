@@ -1,4 +1,4 @@
-/** What an owner's page shows of its services: their bars, maintenance, and what a preview says of the page. */
+/** The content of an owner's page: bars of its services, maintenance, and the preview of the page. */
 import type { Service } from '../../domain/service.ts';
 import { domainInUse, type OwnedPage } from '../../domain/status-page.ts';
 import { time } from '../../language/phrase.ts';

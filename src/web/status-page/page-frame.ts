@@ -1,4 +1,4 @@
-/** What all views of an owner's status page share: their frame for the template. Pure. */
+/** The part that all views of an owner's status page share: their frame for the template. Pure. */
 import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
 import type { PageStanding } from '../../domain/status/page-verdict.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';

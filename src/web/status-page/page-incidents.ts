@@ -15,7 +15,7 @@ import { groupByDay, incidentPath, inLanguage, lookOf, reportedBy, stateWord } f
 import { viewPost } from '../parts/posts.ts';
 import { postPart } from './page-frame.ts';
 
-/** How long a resolved incident of the owner is shown first, milliseconds. */
+/** The time for which a resolved incident of the owner is shown first, milliseconds. */
 const POSTED_FOR_MS = 7 * DAY_MS;
 
 /** Incidents of services that a request has read: those that run and are listed first, and a part of the others. */

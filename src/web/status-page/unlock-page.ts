@@ -18,7 +18,7 @@ export interface UnlockSources extends Pick<PageViewSources, 'pages' | 'mayRead'
   readonly unlock: PageReaders['unlock'];
 }
 
-/** What was wrong with the password that was entered. */
+/** The problem of the password that was entered. */
 export interface UnlockProblem {
   readonly status: 403 | 429;
   readonly text: string;

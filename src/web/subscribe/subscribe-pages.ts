@@ -37,7 +37,7 @@ export interface SubscribeSources {
 /** Maximum number of forms that an address of a client sends in a minute. */
 const MAX_FORMS_PER_MINUTE = 5;
 
-/** What a form is about. */
+/** The topic of a form. */
 interface FormTopic {
   readonly topic: SubscriptionTopic;
   readonly what: string;
@@ -226,7 +226,7 @@ class SubscribePages {
       readonly title: string;
       readonly text: string;
       readonly button?: string;
-      /** Where the button sends its POST. */
+      /** The path to which the button sends its POST. */
       readonly action?: string;
       /** The text says what was done. */
       readonly isDone?: boolean;
@@ -242,7 +242,7 @@ class SubscribePages {
   }
 }
 
-/** What the form of a request is about; null: there is no such service, category or page. */
+/** The topic of the form of a request; null: there is no such service, category or page. */
 async function readFormTopic(
   request: HttpRequest,
   sources: SubscribeSources,
@@ -282,7 +282,7 @@ async function readFormTopic(
   return { topic: `service:${service.id}`, what: fullName(service), action, back };
 }
 
-/** What a subscription is about, in words. */
+/** The topic of a subscription, in words. */
 function nameOf({ kind, name }: Pick<TopicName, 'kind' | 'name'>, { texts }: ChosenLanguage): string {
   if (kind !== 'category') return name;
   return texts.subscribe.category(isCategory(name) ? texts.category[name] : name);

@@ -98,7 +98,7 @@ function adviseOn({ standby, readonly, fsync, commit }: Look): string | null {
   return loose === null ? null : `set ${loose} = on: a power cut loses what was confirmed to clients`;
 }
 
-/** What a failover loses, by the settings of the primary (PostgreSQL, 27.2.8). */
+/** The loss of a failover, by the settings of the primary (PostgreSQL, 27.2.8). */
 function describeFailOver({ names, commit }: Look, servers: number): string {
   const several = servers === 1 ? 'one server is named' : `the primary of ${servers} servers is used`;
   const isSynchronous = names !== '' && ['on', 'remote_write', 'remote_apply'].includes(commit);

@@ -28,7 +28,7 @@ const WITHOUT_TLS = 'The server does not support SSL connections';
 /** The code of PostgreSQL for a server or a session that takes no writes, read_only_sql_transaction. */
 export const READ_ONLY = '25006';
 
-/** Whether a session was ended during a query, by the server or by the network. The server itself may be available. */
+/** Returns true if a session was ended during a query, by the server or by the network. The server itself may be available. */
 export function isSessionEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = errorCodeOf(error) ?? '';
@@ -114,7 +114,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
   }
 }
 
-/** Whether the user lacks a privilege. */
+/** Returns true if the user lacks a privilege. */
 export function isMissingRight(error: unknown): boolean {
   return error instanceof RegistryError && errorCodeOf(error.cause) === '42501';
 }
@@ -140,7 +140,7 @@ function isConnectionLost(error: Error, code: string): boolean {
   return code.startsWith('53') && code !== '53100';
 }
 
-/** Whether the server has ended the session, or refused to begin it, whatever its reason. */
+/** Returns true if the server has ended the session, or refused to begin it, whatever its reason. */
 function isFatal(error: Error): boolean {
   return 'severity' in error && ['FATAL', 'PANIC'].includes(String(error.severity));
 }

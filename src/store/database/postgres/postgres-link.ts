@@ -132,7 +132,7 @@ export class PostgresLink {
     this.noteCommit = this.#history.noteCommit;
   }
 
-  /** Whether notifications of all commits of other processes are received at present. */
+  /** True if notifications of all commits of other processes are received at present. */
   get isListening(): boolean {
     return this.#listener !== null;
   }

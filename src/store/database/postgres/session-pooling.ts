@@ -24,7 +24,7 @@ export async function requireSession(connection: Connection, target: PostgresAdd
   );
 }
 
-/** Whether another client gets the session of `connection` between its transactions. */
+/** Returns true if another client gets the session of `connection` between its transactions. */
 async function isShared(connection: Connection, pid: number): Promise<boolean> {
   const other = await connectTo(connection.url, { query_timeout: SESSION_TIMEOUT_MS }).catch(() => null);
   // The server may have reached its limit of connections.

@@ -1,4 +1,4 @@
-/** What people sign in with: passwords with the secrets of their codes, recovery codes, passkeys; and their sessions. */
+/** People's ways in: passwords with the secrets of their codes, recovery codes, passkeys; and their sessions. */
 
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
@@ -10,7 +10,7 @@ import { membershipsOf } from './member-rows.ts';
 /** Maximum number of passkeys of a person. */
 const MAX_PASSKEYS = 20;
 
-/** What people sign in with, and their sessions. */
+/** People's ways in, and their sessions. */
 export const SIGN_IN_CALLS: Calls<SignInStore> = {
   signInWays: read(async ({ kysely, queries }) => {
     const exists = async (table: 'accounts' | 'passkeys' | 'passwords') =>
@@ -261,7 +261,7 @@ function toPasskey({ transports, ...row }: Row<'passkeys'>): Passkey {
   return { ...fromRow(row), transports: JSON.parse(transports) };
 }
 
-/** Whether a person has no way in but their password, or but their passkeys. `providers`: those that the site offers. */
+/** Returns true if a person has no way in but their password, or but their passkeys. `providers`: those that the site offers. */
 async function isLastWay(
   store: RegistryStore,
   personId: number,

@@ -331,7 +331,7 @@ function endOf(removed: ReadonlyMap<number, number>, id: number): number {
   return next === undefined ? id : endOf(removed, next);
 }
 
-/** What waits at `now`, as the port describes it. */
+/** The counts of what waits at `now`, as the port describes it. */
 export async function countAlerts({ queries }: RegistryStore, now: number): Promise<AlertCounts> {
   const waiting = await queries.first(COUNTS());
   const settled = await queries.first(SETTLED(JSON.stringify(OUTBOX_FULL), now - DAY_MS));

@@ -45,12 +45,12 @@ export async function addSubscriptionChanges(
       await releaseHeld(store, serviceId, change.id, recordedAt);
 }
 
-/** What a change about a status page has in place of the ID of a service: the negative ID of the page. */
+/** The number in a change about a status page in place of the ID of a service: the negative ID of the page. */
 export function pageSubject(pageId: number): number {
   return -pageId;
 }
 
-/** Whether a maintenance of the owner runs. `except`: one that is over. */
+/** Returns true if a maintenance of the owner runs. `except`: one that is over. */
 async function isInMaintenance({ queries }: RegistryStore, serviceId: number, except = ''): Promise<boolean> {
   return (await queries.first(IN_MAINTENANCE(serviceId, except))) !== undefined;
 }

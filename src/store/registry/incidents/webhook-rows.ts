@@ -62,7 +62,7 @@ const ADDED = statement<{ readonly webhook_id: number; readonly added: number; r
 /** Name of the fact with the counts of deliveries. */
 export const COUNTS_FACT = 'delivery-counts';
 
-/** How many deliveries the webhooks have at most, so that only those that may have too many are looked at. */
+/** Upper bounds of the webhooks' deliveries, so that only those that may have too many are looked at. */
 export interface DeliveryCounts {
   /** The ID up to which they are counted. */
   readonly upTo: number;

@@ -91,7 +91,7 @@ export async function turnOffChannels(store: RegistryStore, now: number): Promis
   return turnedOff;
 }
 
-/** Whether a stored problem is a refusal for good: a reply of 500 or more. */
+/** Returns true if a stored problem is a refusal for good: a reply of 500 or more. */
 function isRefusal(problem: string | null): boolean {
   const { code = '', text = '' } = (problem === null ? {} : JSON.parse(problem)) as Partial<
     Record<'code' | 'text', string>

@@ -11,7 +11,7 @@ import { stopSecretOf } from '../alerts/channel-address.ts';
 /** The digits of the channel, and the digest. */
 const SECRET = /^([1-9]\d{0,15})\.([A-Za-z0-9_+/=-]{1,200})$/;
 
-/** What the links in the letters of channels do. */
+/** The calls of the links in the letters of channels. */
 export const CHANNEL_STOP_CALLS: Calls<Pick<SubscriptionStore, 'findChannelOfStop' | 'stopChannel'>> = {
   findChannelOfStop: read(async (registry, secret) => {
     const row = await findStopped(registry, secret);

@@ -1,4 +1,4 @@
-/** What subscribers of status pages are told of the services on them. */
+/** Letters to subscribers of status pages about the services on them. */
 import { createHash } from 'node:crypto';
 import type { Service } from '../../../domain/service.ts';
 import { isListable, isShown, nameOfEntry, type PageGroup } from '../../../domain/status-page.ts';
@@ -30,7 +30,7 @@ export async function pagesWith({ kysely, queries }: RegistryStore, service: Ser
   return rows.filter((row) => ownNameOn(row, service) !== null).map(({ id }) => id);
 }
 
-/** What a private service is called in letters about a page that shows it; null: the page does not. */
+/** The name of a private service in letters about a page that shows it; null: the page does not. */
 export async function findAlias(
   { kysely, queries }: RegistryStore,
   serviceId: number,

@@ -166,7 +166,7 @@ export async function countRecipient(registry: OpenRegistry, address: string, no
   return await countToday(registry, `domain ${digest}`, now, MAX_CONFIRMATIONS_OF_DOMAIN);
 }
 
-/** Whether a letter about the subscription itself waits. */
+/** Returns true if a letter about the subscription itself waits. */
 async function isRequestWaiting({ kysely, queries }: RegistryStore, id: number): Promise<boolean> {
   const waiting = kysely
     .selectFrom('letters')

@@ -1,4 +1,4 @@
-/** What ends by itself: subscriptions that nobody confirmed or whose topic is gone, and what nothing refers to any more. */
+/** Ends subscriptions that nobody confirmed or whose topic is gone, and what nothing refers to any more. */
 import { DAY_MS } from '../../../domain/durations.ts';
 import { UNCONFIRMED_MS } from '../../../domain/subscription.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';

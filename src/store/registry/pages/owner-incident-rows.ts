@@ -125,7 +125,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
   }),
 };
 
-/** Whether an incident or a maintenance concerns a page or services on it. */
+/** Returns true if an incident or a maintenance concerns a page or services on it. */
 export function concerns(
   { services, pages }: Pick<OwnerIncident, 'services' | 'pages'>,
   { pageId, serviceIds }: PagePostsQuery,

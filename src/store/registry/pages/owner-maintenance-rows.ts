@@ -26,7 +26,7 @@ import { noteService } from '../services/service-rows.ts';
 import { concerns, refuseLongPost } from './owner-incident-rows.ts';
 import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-posts.ts';
 
-/** How long calendars still list a withdrawn maintenance, milliseconds. */
+/** The time for which calendars still list a withdrawn maintenance, milliseconds. */
 const SHOWN_CANCELLED_MS = 30 * DAY_MS;
 /** Occurrences of a maintenance within a day, at most daily, that may begin or end between two looks. */
 const OCCURRENCES_TOLD = 3;

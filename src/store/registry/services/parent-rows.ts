@@ -1,4 +1,4 @@
-/** What services depend on, in the registry: names become slugs, circles are refused, and what goes is dropped. */
+/** Parents of services in the registry: names become slugs, circles are refused, and what goes is dropped. */
 import { findCircle } from '../../../domain/service-parents.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, type RegistryStore, statement } from '../../database/registry-store.ts';

@@ -86,7 +86,7 @@ export async function endCatalogue(store: RegistryStore, ids: Float64Array, dige
   return removed;
 }
 
-/** What a list changes. */
+/** The changes by a list. */
 interface EntryChanges {
   readonly added: NewService[];
   readonly updates: ServiceUpdate[];
@@ -149,7 +149,7 @@ async function standOf(store: RegistryStore, digest: string): Promise<string> {
   return `${digest} ${await newestChange(store)}`;
 }
 
-/** Whether the list with that digest was stored last, and no service has changed since. */
+/** Returns true if the list with that digest was stored last, and no service has changed since. */
 export async function hasCatalogue(store: RegistryStore, digest: string): Promise<boolean> {
   const [stored, present] = await Promise.all([getFact(store, CATALOGUE_FACT), standOf(store, digest)]);
   return stored === present;
@@ -171,7 +171,10 @@ async function rowsOf({ queries }: RegistryStore, entries: readonly NewService[]
   );
 }
 
-/** Whether a row has the definition of an entry. Texts are compared first, since nearly all rows of a reload are the same. */
+/**
+ * Returns true if a row has the definition of an entry. Texts are compared first, since nearly all rows of a reload are the
+ * same.
+ */
 function isSame(row: ServiceRow, entry: NewService): boolean {
   const isAlike =
     row.name === entry.name &&

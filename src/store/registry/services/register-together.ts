@@ -81,7 +81,7 @@ export async function registerTogether(
   return outcomes;
 }
 
-/** Whether each registration concerns no other service and no proof. */
+/** Returns true if each registration concerns no other service and no proof. */
 async function findFree(store: RegistryStore, registrations: readonly Registration[]): Promise<boolean[]> {
   const { queries } = store;
   const parents = [...new Set(registrations.flatMap(([, { domain }]) => withParents(domain)))];

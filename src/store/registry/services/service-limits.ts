@@ -1,4 +1,4 @@
-/** How many services an account may have, and may register within a day. */
+/** The number of services that an account may have, and may register within a day. */
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';

@@ -68,7 +68,7 @@ const RARE = [
 /** The columns of what few services have. */
 export const RARE_COLUMNS = RARE.map(({ column }) => column);
 
-/** What few services have: `values` has the values of {@link RARE_COLUMNS} from `at`. Null: it has none. */
+/** The members that few services have. `values` has the values of {@link RARE_COLUMNS} from `at`. Null: it has none. */
 export function readRareMembers(values: readonly unknown[], at = 0): Partial<NewService> | null {
   let members: Record<string, unknown> | null = null;
   for (const [index, { member, form }] of RARE.entries()) {
@@ -293,7 +293,10 @@ function renewalsOf({ badge_renewals: badgeRenewals }: ServiceRow): Pick<NewServ
   return badgeRenewals === 0 ? {} : { badgeRenewals };
 }
 
-/** What a change means to the services that depend on one: another slug, or null where it is another account's from now on. */
+/**
+ * The consequence of a change for the services that depend on one: another slug, or null where it is another account's from
+ * now on.
+ */
 function parentChange({ row, service }: ServiceUpdate): [slug: string, after: string | null][] {
   if (row.removed === 1) return [];
   if (row.account_id !== service.accountId) return [[row.slug, null]];

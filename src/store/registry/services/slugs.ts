@@ -56,7 +56,7 @@ export async function findOtherSlug(
   return await findFreeForm(store, base, { exceptId: id, reserved });
 }
 
-/** Whether `slug` leads to a service, or to the badge of one. */
+/** Returns true if `slug` leads to a service, or to the badge of one. */
 export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): Promise<boolean> {
   return (await takenForms(store, slug, exceptId)).has(slug);
 }
@@ -118,7 +118,7 @@ export function bareSlug(slug: string): string {
   return slug.replace(/~.*$/, '');
 }
 
-/** Whether a slug was released when its service was removed. */
+/** Returns true if a slug was released when its service was removed. */
 export function isReleased(slug: string): boolean {
   return slug.includes('~');
 }

@@ -11,7 +11,7 @@ import { RARE_COLUMNS, readRareMembers } from '../services/service-rows.ts';
 import { AT, FLAG, type PackedStates, type RareMembers, SOURCES, STRIDE } from './packed-states.ts';
 import { toCurrent, toMemory } from './update-rows.ts';
 
-/** What is read of a service: of the tables `services`, `current` and `heartbeat_services`. */
+/** The row of a service: of the tables `services`, `current` and `heartbeat_services`. */
 export type PackedRow = Omit<Row<'services'>, 'dashed' | 'removed' | 'ever_verified' | 'unproven'> &
   Omit<Row<'current'>, 'service_id'> & {
     readonly timestamp: number | null;
@@ -130,7 +130,7 @@ function memoryOf(stored: string | null, known: Map<string, ProbeMemory>): Probe
   return stored === null ? NO_MEMORY : getOrInsert(known, stored, () => toMemory(stored));
 }
 
-/** Whether a status is whole in numbers: it has no failure and no regions, and only words of this version. */
+/** Returns true if a status is whole in numbers: it has no failure and no regions, and only words of this version. */
 function fitsNumbers({ status, regions }: PlainRow, latest: StoredCheck | null): boolean {
   if (regions !== null || !SERVICE_STATUSES.includes(status)) return false;
   return (

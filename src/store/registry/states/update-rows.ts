@@ -141,7 +141,7 @@ async function readStates(
   return found;
 }
 
-/** What the updates of a round add, to be written together. */
+/** Rows that the updates of a round add, written together. */
 interface RoundRows {
   readonly noted: NotedHeartbeat[];
   readonly answers: { readonly id: number; readonly answer: InboxAnswer }[];

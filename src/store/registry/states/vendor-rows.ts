@@ -270,12 +270,12 @@ async function writeRow(
   );
 }
 
-/** Whether an entry is a new incident: it is open, has no start of its own, and its last incident has ended. */
+/** Returns true if an entry is a new incident: it is open, has no start of its own, and its last incident has ended. */
 function isReborn(row: EntryRow, entry: FeedEntry): boolean {
   return row.open === 0 && isWithoutStart(entry);
 }
 
-/** Whether a vendor goes on listing what has ended, is out of retention and was deleted. */
+/** Returns true if a vendor goes on listing what has ended, is out of retention and was deleted. */
 function isForgotten(
   row: EntryRow | undefined,
   { status, resolvedAt }: Incident,

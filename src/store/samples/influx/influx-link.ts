@@ -138,7 +138,7 @@ function refusalOf(error: unknown): WriteRefusal {
   };
 }
 
-/** What a body says: InfluxDB 2 has `message`, InfluxDB 1 `error`, others plain text. */
+/** The message in a body: InfluxDB 2 has `message`, InfluxDB 1 `error`, others plain text. */
 function messageIn(body: string): string {
   try {
     const { message, error } = JSON.parse(body) as { readonly message?: unknown; readonly error?: unknown };

@@ -28,7 +28,7 @@ import {
   transitionLine,
 } from './line-protocol.ts';
 
-/** How to open the store. */
+/** Options of the store. */
 export interface InfluxSamplesOptions {
   readonly settings: InfluxSettings;
   /** Folder of the spool. */
@@ -167,7 +167,7 @@ export class InfluxSamples implements SampleStore {
     return this.#lacksInfluxql() ? `${this.#state.unread?.problem}: ${this.#adviceOf('no_influxql')}` : null;
   }
 
-  /** How to fix that problem, one sentence; null: nothing to fix. */
+  /** Advice on that problem, one sentence; null: nothing to fix. */
   advice(): string | null {
     return this.#silence.problem() === null
       ? this.#adviceOf(
@@ -240,7 +240,7 @@ export class InfluxSamples implements SampleStore {
     this.#state = next;
   }
 
-  /** Whether the server only takes points, as VictoriaMetrics does. */
+  /** Returns true if the server only takes points, as VictoriaMetrics does. */
   #lacksInfluxql(): boolean {
     return this.#state.unread?.fault === 'no_influxql';
   }
@@ -295,7 +295,7 @@ export class InfluxSamples implements SampleStore {
   }
 }
 
-/** What `/readyz` says while the spool is being sent; null: it is empty. */
+/** The text of `/readyz` while the spool is being sent; null: it is empty. */
 function waitingText(lines: number): string | null {
   return lines === 0 ? null : `${lines} points wait on disk and are being sent`;
 }

@@ -35,7 +35,7 @@ export function authorizationOf({ token, api }: InfluxSettings): Record<string, 
   };
 }
 
-/** What a server or a proxy says of a request, for logs and `/readyz`, in case it repeats what it was sent. */
+/** The text of a server or a proxy about a request, for logs and `/readyz`, in case it repeats what it was sent. */
 export function withoutAuthorization(
   text: string,
   { authorization = '' }: Readonly<Record<string, string>>,
@@ -93,7 +93,7 @@ export function faultOf(status: number, message: string): InfluxFault {
   return status === 404 || /database not found/.test(message) ? 'bucket' : 'other';
 }
 
-/** How to fix it; one sentence without secrets. */
+/** Advice on a problem; one sentence without secrets. */
 export function adviceFor(
   fault: InfluxFault,
   { bucket = DEFAULT_BUCKET, org, api }: Pick<InfluxSettings, 'bucket' | 'org' | 'api'>,

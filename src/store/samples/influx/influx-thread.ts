@@ -1,4 +1,4 @@
-/** What the thread of the InfluxDB store serves. */
+/** The thread of the InfluxDB store. */
 
 import { type Cancel, systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
@@ -13,19 +13,19 @@ import { InfluxWriter, type InfluxWriterState } from './influx-writer.ts';
 import { createLineWriter, numberTags } from './line-protocol.ts';
 import { openLateSpool } from './spool.ts';
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface InfluxThreadData {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
   readonly spoolBytes: number;
-  /** How long the server keeps points, milliseconds. */
+  /** The time for which the server keeps points, milliseconds. */
   readonly retentionMs: number;
   /** Of a request, milliseconds; undefined: the link's default. */
   readonly timeoutMs: number | undefined;
 }
 
 const READ_AGAIN_MS = 2_000;
-/** How often completed hours are summarized, milliseconds. */
+/** The interval at which completed hours are summarized, milliseconds. */
 const FINISH_MS = 60_000;
 
 /** State of writing and reading. */
@@ -98,7 +98,7 @@ export function createInfluxMethods({
     cancelRetry = null;
     read(() => queryNewest(link, 0, 1)).catch(() => {});
   };
-  /** Whether it answers queries is known soon after the start, before somebody asks for a history. */
+  /** Looks soon after the start if it answers queries, before somebody asks for a history. */
   const look = (): void => {
     cancelRetry = null;
     if (writer.state().problem === null) readAgain();

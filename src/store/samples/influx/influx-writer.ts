@@ -16,7 +16,7 @@ export interface InfluxWriterState {
   readonly spoolBytes: number;
   /** Lines in the spool alone. */
   readonly spooled: number;
-  /** What is kept of a spool that was damaged at the start, a file; null: nothing. */
+  /** The file that is kept of a spool that was damaged at the start; null: none. */
   readonly damagedSpool: string | null;
   /** Time of the oldest check in the spool, epoch milliseconds; null: no check waits there. */
   readonly missingSince: number | null;

@@ -116,7 +116,7 @@ export async function sendLines(
   return { unsent, dropped, refusal, ...(stop ?? { problem: null, fault: null, retryAfterMs: null }) };
 }
 
-/** What to do with the lines of a refused write. */
+/** The verdict on the lines of a refused write. */
 type WriteVerdict =
   /** The lines may be correct: all of them are sent again. */
   | { readonly kind: 'keep' }

@@ -10,7 +10,7 @@ export interface SetupStep {
   readonly made: boolean;
   /** One sentence, without secrets. */
   readonly found: string;
-  /** What to fix; null: nothing. */
+  /** Advice on what to fix; null: none. */
   readonly advice: string | null;
 }
 
@@ -83,7 +83,7 @@ export async function setUpBucket(
   return true;
 }
 
-/** How long points are kept, as in `for 90d`; 0: indefinitely. */
+/** The retention as in `for 90d`; 0: indefinitely. */
 export function keptText(ms: number): string {
   return ms === 0 ? 'indefinitely' : `for ${formatDuration(ms)}`;
 }

@@ -131,8 +131,8 @@ export async function examineInflux(
 }
 
 /**
- * What the server says to a point without an organisation; null: it takes it, as InfluxDB 1.8 and VictoriaMetrics do, or does not
- * answer now.
+ * The server's refusal of a point without an organisation; null: it takes it, as InfluxDB 1.8 and VictoriaMetrics do, or does
+ * not answer now.
  */
 export async function findMissingOrg(settings: InfluxSettings): Promise<string | null> {
   const { problem, fault } = await openInfluxLink(settings).send([

@@ -14,7 +14,7 @@ import { MEASUREMENT } from './influx-settings.ts';
 /** The open file. */
 interface OpenedSpool {
   readonly database: DatabaseSync;
-  /** Where a damaged file, or a copy of its damaged log, is kept; null: there was no damage. */
+  /** The path at which a damaged file, or a copy of its damaged log, is kept; null: there was no damage. */
   readonly kept: string | null;
 }
 
@@ -37,7 +37,7 @@ const OLDEST_CHECK =
 /** Pages of 4 KiB that an empty spool may keep. */
 const MAX_EMPTY_PAGES = 256;
 
-/** Whether a process has opened a spool in the data directory, which may be empty. */
+/** Returns true if a process has opened a spool in the data directory, which may be empty. */
 export function hasSpool(dataDir: string): boolean {
   return existsSync(spoolFile(dataDir));
 }
@@ -166,7 +166,7 @@ export function openSpool(dataDir: string, maxBytes: number, now: () => number =
     get bytes(): number {
       return bytes;
     },
-    /** What was damaged when the spool was opened, and is kept until the operator removes it; null: nothing. */
+    /** The file that was damaged when the spool was opened, kept until the operator removes it; null: none. */
     damaged: (): string | null => (kept !== null && existsSync(kept) ? kept : null),
     /** Samples that were dropped for lack of space since the spool was opened. */
     get dropped(): number {
