@@ -1,4 +1,4 @@
-/** Where the bundle of the program's sources is, and whether it was made; see `workers/bundle.ts`. */
+/** The place of the bundle of the program's sources, and its state; see `workers/bundle.ts`. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

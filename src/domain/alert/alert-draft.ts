@@ -139,7 +139,7 @@ function isToldOf(
   return !isQuiet || !rulesOn(behind.id).some((rule) => asksFor(rule, WORDS_OF_DOWN) && passes(rule));
 }
 
-/** What a channel is notified of in an outage: of the status, or where no rule asks for that, of incidents of our own checks. */
+/** The tellings of an outage to a channel: of the status, or where no rule asks for that, of incidents of our own checks. */
 function tellingsOf(
   { conditions }: AlertDraft,
   id: number,
