@@ -62,7 +62,7 @@ t.test('it says how quick the vendor is', async (t) => {
     ],
     [
       [3, 1, 4 * MINUTE, 4 * MINUTE],
-      'In the past year it reported 1 of the 3 outages that our checks detected, typically 4 min after our first failed check.',
+      'In the past year it reported 1 of the 3 outages that our checks detected, 4 min after our first failed check.',
     ],
     [
       [3, 2, -2 * MINUTE, 9 * MINUTE],

@@ -59,7 +59,7 @@ export const englishServicePage = {
   lagOne: (length: string, first: boolean) =>
     `In the past year it reported the one outage that our checks detected, ${length} ${first ? 'before' : 'after'} our first failed check.`,
   lagMany: ({ acknowledged, outages, length, first, worst }: LagWords) =>
-    `In the past year it reported ${acknowledged} of the ${outages} outages that our checks detected, typically ${length} ${
+    `In the past year it reported ${acknowledged} of the ${outages} outages that our checks detected, ${acknowledged === 1 ? '' : 'typically '}${length} ${
       first ? 'before' : 'after'
     } our first failed check${worst === null ? '' : `, at worst ${worst} after it`}.`,
 

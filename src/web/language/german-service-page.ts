@@ -42,7 +42,7 @@ export const germanServicePage: Texts['page'] = {
   lagOne: (length, first) =>
     `Den einen Ausfall, den unsere Prüfungen im letzten Jahr feststellten, meldete sie ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
   lagMany: ({ acknowledged, outages, length, first, worst }) =>
-    `Im letzten Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen feststellten, gewöhnlich ${length} ${
+    `Im letzten Jahr meldete sie ${acknowledged} der ${outages} Ausfälle, die unsere Prüfungen feststellten, ${acknowledged === 1 ? '' : 'gewöhnlich '}${length} ${
       first ? 'vor' : 'nach'
     } unserer ersten fehlgeschlagenen Prüfung${worst === null ? '' : `, schlimmstenfalls ${worst} danach`}.`,
 
