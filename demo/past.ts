@@ -14,6 +14,7 @@ import { type EvaluationRules, evaluate, type Update } from '../src/record/evalu
 import type { Observation } from '../src/record/observation.ts';
 import type { ServiceState } from '../src/store/ports/services.ts';
 import type { StatusUpdate } from '../src/store/ports/updates.ts';
+import { createRandom } from './random.ts';
 import { type Behaviour, type DemoService, type DemoTiming, latencyMs } from './script.ts';
 
 /** Length of the past. */
@@ -22,6 +23,8 @@ export const PAST_DAYS = 90;
 const STEP_MS = 15 * MINUTE_MS;
 /** The newest trouble is over by then, so that the play begins with services that are as its script says. */
 const QUIET_MS = 2 * HOUR_MS;
+/** Least number of troubles of a service with a vendor, of which there must be enough to say how long the vendor takes. */
+const MIN_OF_VENDOR = 6;
 
 /** A service without its past. */
 export interface Present {
@@ -88,16 +91,13 @@ function sampleOf(serviceId: number, at: number, { status, statusCode, responseT
 }
 
 /** The troubles of a service in order. That of one that is not well in the script goes on. */
-function makeTroubles(
-  { cast, latencyMs: usual }: Present,
-  now: number,
-  timing: DemoTiming,
-  random: () => number,
-): Trouble[] {
+function makeTroubles(present: Present, now: number, timing: DemoTiming, random: () => number): Trouble[] {
+  const { cast, latencyMs: usual } = present;
   const begin = now - PAST_DAYS * DAY_MS;
   const lasting = cast === null ? null : lastingTrouble(cast, now, timing);
   const end = Math.min(now - QUIET_MS, lasting?.from ?? now);
-  const count = Math.floor(random() ** 1.5 * 9);
+  const count =
+    (present.state.service.statusPage === null ? 0 : MIN_OF_VENDOR) + Math.floor(random() ** 1.5 * 9);
   const troubles = Array.from({ length: count }, (): Trouble => {
     const from = begin + DAY_MS + random() * (end - begin - 2 * DAY_MS);
     const lengthMs = (1 + Math.floor(random() ** 5 * 30)) * STEP_MS;
@@ -253,17 +253,5 @@ function after(state: ServiceState, { current, incident, memory }: Update): Serv
     current,
     memory: memory ?? state.memory,
     openIncident: open?.status === 'resolved' ? null : open,
-  };
-}
-
-/** Numbers from 0 to 1 that look like chance and are the same for each name (mulberry32). */
-function createRandom(name: string): () => number {
-  let state = 0;
-  for (const character of name) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

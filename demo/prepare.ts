@@ -4,11 +4,13 @@ import { silentLog } from '../src/log.ts';
 import type { EvaluationRules } from '../src/record/evaluate.ts';
 import type { ServiceState } from '../src/store/ports/services.ts';
 import type { StatusUpdate } from '../src/store/ports/updates.ts';
+import type { VendorReading } from '../src/store/ports/vendors.ts';
 import { openSamples } from '../src/store/samples/sqlite-samples.ts';
 import { addAlertsAndWords, addServicesAndPage } from './account.ts';
 import { DEMO_TIMING, type DemoStage } from './demo.ts';
 import { makePast, type Present } from './past.ts';
 import { type DemoService, latencyMs } from './script.ts';
+import { makeVendorPast } from './vendor-past.ts';
 
 /** What the stores are filled with. */
 export interface DemoContents {
@@ -41,14 +43,18 @@ async function writePast(
     };
     const now = Date.now();
     const updates: StatusUpdate[] = [];
+    const readings: VendorReading[] = [];
     for (const state of await registry.loadServices()) {
       signal.throwIfAborted();
       const past = makePast(presentOf(state, services), now, DEMO_TIMING, rules);
       updates.push(...past.updates);
+      const reading = makeVendorPast(state.service, past.updates, now);
+      if (reading !== null) readings.push(reading);
       await samples.append(past.samples);
     }
     const outcomes = await registry.commitUpdates(updates);
     if (outcomes.some(({ kind }) => kind !== 'committed')) throw new Error('the past contradicts itself');
+    await registry.putVendorReadings(readings);
   } finally {
     await samples.close();
   }

@@ -4,10 +4,11 @@ import { DEMO_TIMING } from '../../demo/demo.ts';
 import { makePast, PAST_DAYS } from '../../demo/past.ts';
 import { verdictOf } from '../../demo/script.ts';
 import { DEMO_SCRIPT } from '../../demo/services.ts';
+import { makeVendorPast } from '../../demo/vendor-past.ts';
 import { DAY_MS } from '../../src/domain/durations.ts';
 import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { DEFAULT_CHECK, type Service, type StatusPage } from '../../src/domain/service.ts';
 import type { ServiceState } from '../../src/store/ports/services.ts';
 
 const NOW = Date.UTC(2026, 10, 27, 12);
@@ -84,4 +85,32 @@ t.test('it covers 90 days, and ends as the script begins', async (t) => {
 
 t.test('it is the same for a name each time', async (t) => {
   t.same(pastOf('facegram', 3), pastOf('facegram', 3));
+});
+
+t.test('vendors have reported many of its outages, each once, after they began', async (t) => {
+  let reported = 0;
+  let outages = 0;
+  for (const [index, { slug }] of DEMO_SCRIPT.services.entries()) {
+    const { updates } = pastOf(slug, index + 1);
+    const known = new Map(
+      updates.flatMap(({ incident }) => (incident === null ? [] : [[incident.id, incident]])),
+    );
+    const url = `https://status.${slug}.demo.test/`;
+    const page: StatusPage = { url, kind: 'incidentio', feedUrl: null, components: null };
+    const reading = makeVendorPast(stateOf(slug, index + 1, { statusPage: page }).service, updates, NOW);
+    for (const entry of reading?.entries ?? []) {
+      if (entry.kind !== 'incident') throw new Error('a maintenance');
+      const outage = known.get(entry.key);
+      t.ok((entry.startedAt ?? 0) > (outage?.startedAt ?? NOW), `${slug}: after the outage began`);
+      t.ok((entry.resolvedAt ?? 0) >= (outage?.resolvedAt ?? NOW), `${slug}: over after the outage`);
+      reported += 1;
+    }
+    outages += known.size;
+  }
+  t.ok(reported > outages / 3 && reported < outages, `${reported} of ${outages}`);
+  t.equal(
+    makeVendorPast(stateOf('facegram', 1).service, pastOf('facegram', 1).updates, NOW),
+    null,
+    'no page',
+  );
 });
