@@ -11,6 +11,7 @@ import {
   MIN_EXIT_CODE,
   readHeartbeat,
   STATUS_WORDS,
+  withoutAddressMembers,
 } from '../domain/heartbeat/heartbeat-body.ts';
 import { refuseTimestamp } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
@@ -199,7 +200,7 @@ async function takeHeartbeat(
   { body, key }: WriteRequest,
 ): Promise<HttpResponse> {
   const arrivedAt = now();
-  const text = decodeText(body);
+  const text = withoutAddressMembers(decodeText(body));
   const reading = readHeartbeat(text, kind);
   if (!reading.ok) throw invalidBody(reading);
   const { report } = reading;

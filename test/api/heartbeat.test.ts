@@ -99,6 +99,21 @@ t.test('it takes starts and failures, with the duration of a run', async (t) => 
   );
 });
 
+t.test('it ignores the members that heartbeat addresses write, as any unknown one', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const key = world.makeKey();
+  const down = { ...BODY, status: 'down' };
+  const more = { ping: 9_000, message: 'disk full', service_id: 3, unknown: 1 };
+  await world.post(PATH, { ...down, ...more }, key);
+  await world.post(`${PATH}/start`, { domain: BODY.domain, service_id: 3 }, key);
+  await world.post(PATH, down, key);
+  const [first, start, plain] = world.heartbeats.taken;
+  t.strictSame(first?.report, plain?.report);
+  t.strictSame(JSON.parse(first?.body ?? ''), { ...down, unknown: 1 });
+  t.notOk(start?.report.serviceId);
+});
+
 t.test('it tells an owner whose form of the domain is taken', async (t) => {
   const world = await startApi();
   t.teardown(world.close);

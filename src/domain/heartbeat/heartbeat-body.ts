@@ -88,6 +88,23 @@ export function readHeartbeat(text: string, kind: HeartbeatKind, readHost = read
   }
 }
 
+/** Members with a meaning that heartbeat addresses write into the bodies that they pass on. */
+const ADDRESS_MEMBERS = ['service_id', 'ping', 'message'];
+
+/** The body of a request to the API, which lacks the members of heartbeat addresses: a client that sends them sends unknown ones. */
+export function withoutAddressMembers(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  if (!isObject(body) || !ADDRESS_MEMBERS.some((name) => Object.hasOwn(body, name))) return text;
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(body).filter(([name]) => !ADDRESS_MEMBERS.includes(name))),
+  );
+}
+
 class Refusal extends Error {
   readonly reason: HeartbeatProblem;
 
@@ -170,19 +187,19 @@ export function isFailure(exitCode: number): boolean {
   );
 }
 
-/** The member that heartbeat addresses write. The API does not have it, so any other value is ignored. */
+/** A member of heartbeat addresses; any other value is ignored. */
 function readServiceId(value: unknown): number | null {
   return Number.isSafeInteger(value) ? Number(value) : null;
 }
 
-/** The member that heartbeat addresses write for `ping`. The API does not have it, so any other value is ignored. */
+/** As {@link readServiceId}. */
 function readPing(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LATENCY_MS
     ? value
     : null;
 }
 
-/** The member that heartbeat addresses write for `msg`. As {@link readPing}. */
+/** What heartbeat addresses write for `msg`. As {@link readServiceId}. */
 function readMessage(value: unknown): string | null {
   return typeof value === 'string' ? oneLine(value) || null : null;
 }
