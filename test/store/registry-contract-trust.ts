@@ -172,7 +172,8 @@ export async function trustContract(t: Test, open: OpenForTest): Promise<void> {
       { trustedBy: null },
       {},
     ]);
-    await registry.ensureAccount('family', NOON);
-    t.match(await registry.trustNamed(['family'], NOON), { begun: [{ name: 'family' }], unknown: [] });
+    t.match(await registry.ensureAccount('family', NOON), { trustedAt: NOON, trustedBy: 'setting' });
+    t.match(await registry.trustNamed(['family'], NOON), { begun: [], ended: [], unknown: [] });
+    t.match(await registry.trustNamed([], NOON), { ended: [{ name: 'family' }] });
   });
 }

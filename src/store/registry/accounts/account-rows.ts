@@ -13,16 +13,14 @@ import { readMembers } from './member-rows.ts';
 /** Maximum length of an account's name, in characters. */
 const MAX_NAME_LENGTH = 60;
 
-/** Finds or creates the account with that name. */
-export async function ensureAccount(
-  { kysely, queries }: RegistryStore,
-  name: string,
-  now: number,
-): Promise<Account> {
+/** Finds or creates the account with that name, which is trusted if the setting names it. */
+export async function ensureAccount(store: RegistryStore, name: string, now: number): Promise<Account> {
+  const { kysely, queries } = store;
+  const isNamed = (await reservedNames(store)).includes(name);
   await queries.run(
     kysely
       .insertInto('accounts')
-      .values({ name, created_at: now })
+      .values({ name, created_at: now, ...(isNamed ? { trusted_at: now, trusted_by: 'setting' } : {}) })
       .onConflict((conflict) => conflict.column('name').doNothing()),
   );
   const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
