@@ -199,7 +199,7 @@ function readPing(value: unknown): number | null {
     : null;
 }
 
-/** What heartbeat addresses write for `msg`. As {@link readServiceId}. */
+/** The `msg` of a heartbeat address, as {@link readServiceId}. */
 function readMessage(value: unknown): string | null {
   return typeof value === 'string' ? oneLine(value) || null : null;
 }
