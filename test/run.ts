@@ -7,7 +7,8 @@
  * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
  * process and each worker thread, which doubled the CPU time of a run. Async hooks, by which tap follows every promise,
  * took as much again in files with many promises: see `support/spare-async-hooks.ts`.
- * InfluxDB, VictoriaMetrics and Redis are started once, for every file that needs a healthy one.
+ * InfluxDB, VictoriaMetrics, PostgreSQL and Redis are started once, for every file that needs a healthy one. What is
+ * written is kept in memory where there is enough of it.
  * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a
  * time, by default as many as leave no processor idle; `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
  */
@@ -17,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
+import { writeToMemory } from './support/memory-folder.ts';
 import { type FileReport, runGroup } from './support/run-group.ts';
 import { killMarkedProcesses, markRun } from './support/run-processes.ts';
 import { startRunServers } from './support/run-servers.ts';
@@ -69,7 +71,9 @@ const { values: options, positionals: patterns } = parseArgs({
     'keep-durations': { type: 'boolean', default: false },
   },
 });
-const servers = await startRunServers({ teardown: (end) => void ends.unshift(end) });
+const scope = { teardown: (end: () => unknown) => void ends.unshift(end) };
+writeToMemory(scope);
+const servers = await startRunServers(scope);
 const { first, second } = await runAll(planGroups(patterns)).finally(endServers);
 const files = [...first.filter(({ ok }) => ok || second === null), ...(second ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
