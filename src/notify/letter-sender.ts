@@ -2,43 +2,35 @@
  * Sends letters that are not messages of channels: news to subscribers, and requests for confirmations. They wait in the registry,
  * so that a restart loses none, and leave at a bounded rate.
  */
-import type { Cancel, Clock, Random } from '../clock.ts';
+import type { Random } from '../clock.ts';
 import { asOfNow } from '../domain/alert/as-of-now.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { retryLetterAt } from '../domain/delivery-retries.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
 import { SHARED_TEXTS } from '../language/shared-texts.ts';
-import type { Log } from '../log.ts';
 import type { DueLetter, LetterOutcome, LetterStore, TopicName } from '../store/ports/subscriptions.ts';
 import { oneClickHeaders, writeAlert } from './channels/alert-letter.ts';
 import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
-import { type DeliveryNotes, deliveryEnd } from './delivery-counts.ts';
+import { deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
-import { startOutbox } from './outbox.ts';
+import { type SenderContext, startOutbox } from './outbox.ts';
 
 /** Why a service cannot be reached: the name of the cause, null for one that is not for everyone. Null: it can, as far as that is known. */
 type WhyUnreached = (serviceId: number) => { readonly because: string | null } | null;
 
-export interface LetterSenderOptions {
+export interface LetterSenderOptions extends SenderContext {
   readonly registry: LetterStore;
   readonly mailer: Mailer;
   /** Public URL of the site, without a slash at its end. */
   readonly siteUrl: string;
-  /** The time by which the age of unconfirmed subscriptions counts, epoch milliseconds. */
-  readonly retentionNow: () => Promise<number>;
-  readonly counter: DeliveryNotes;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   /** Returns true if a service is down now. */
   readonly isDown: (serviceId: number) => boolean;
   /** Why a service cannot be reached now; absent: not known. */
   readonly whyUnreached?: WhyUnreached;
-  /** Returns true if this process is the monitor; if not, another one may send. */
-  readonly isOurs: () => boolean;
 }
 
 /** Maximum number of letters that leave within a second, so that no mail server takes a change for an attack. */
@@ -51,7 +43,7 @@ const TIDY_INTERVAL_MS = MINUTE_MS;
 const MAX_NAME_LENGTH = 100;
 
 export function startLetterSender(options: LetterSenderOptions) {
-  const { registry, mailer, siteUrl, retentionNow, counter, clock, random, log, isDown, isOurs } = options;
+  const { registry, mailer, siteUrl, retentionNow, clock, random, isDown } = options;
   const inFlight = new Set<number>();
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
@@ -78,19 +70,15 @@ export function startLetterSender(options: LetterSenderOptions) {
 
   /** True if the last attempt reached the mail server; what failed before the start may have failed because none did. */
   let wasReached = false;
-  let cancelWake: Cancel = () => {};
-  /** Goes on when the oldest letter of the last second is a second old: the polls of the outbox are too far apart. */
-  const wakeWhenAllowed = (): void => {
-    cancelWake();
-    if (begun[0] === undefined || begun.length < MAX_LETTERS_PER_SECOND) return;
-    cancelWake = clock.after(begun[0] + SECOND_MS - clock.monotonic(), () => outbox.poll());
-  };
 
-  const outbox = startOutbox<DueLetter, LetterOutcome>({
-    async due(now) {
+  return startOutbox<DueLetter, LetterOutcome>({
+    ...options,
+    async due(now, _limit, lookAfter) {
       const count = allowance();
       if (count <= 0) {
-        wakeWhenAllowed();
+        // The polls of the outbox are too far apart.
+        if (begun[0] !== undefined && begun.length >= MAX_LETTERS_PER_SECOND)
+          lookAfter(begun[0] + SECOND_MS - clock.monotonic());
         return [];
       }
       await prepare(now);
@@ -120,21 +108,8 @@ export function startLetterSender(options: LetterSenderOptions) {
     },
     note: (outcome) => registry.noteLetters([outcome]),
     endOf: ({ outcome, dueAt }) => deliveryEnd(outcome === 'delivered', dueAt),
-    counter,
-    forget: async () => {},
-    retentionNow,
-    clock,
-    log,
-    isOurs,
     what: 'letters',
   });
-  return {
-    poll: outbox.poll,
-    async stop(): Promise<void> {
-      await outbox.stop();
-      cancelWake();
-    },
-  };
 }
 
 /** Composes a letter. The same letter has the same `Message-ID` in all attempts. */

@@ -2,7 +2,7 @@
  * Sends the messages of alerts: each channel gets its messages one after the other, in the order in which they were decided,
  * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
  */
-import type { Cancel, Random } from '../clock.ts';
+import type { Random } from '../clock.ts';
 import { asOfNow } from '../domain/alert/as-of-now.ts';
 import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
@@ -11,15 +11,14 @@ import { RETRY_AFTER_MS, TRIED_MS } from '../domain/delivery-retries.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
-import type { Log } from '../log.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { WriteCounter } from '../store/ports/write-counter.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
-import { type DeliveryNotes, deliveryEnd } from './delivery-counts.ts';
-import { startOutbox } from './outbox.ts';
+import { deliveryEnd } from './delivery-counts.ts';
+import { type SenderContext, startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
-export interface MessageSenderOptions {
+export interface MessageSenderOptions extends Omit<SenderContext, 'clock'> {
   readonly registry: Pick<
     MessageStore,
     | 'dueMessages'
@@ -32,15 +31,9 @@ export interface MessageSenderOptions {
     Partial<WriteCounter>;
   readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly tools: ChannelTools;
-  /** The time by which the age of settled messages counts, epoch milliseconds. */
-  readonly retentionNow: () => Promise<number>;
-  readonly counter: DeliveryNotes;
   readonly random: Random;
-  readonly log: Log;
   /** Returns true if a service is down now. */
   readonly isDown: (serviceId: number) => boolean;
-  /** Returns true if this process is the monitor, and online; if not, nothing is sent. */
-  readonly isOurs: () => boolean;
 }
 
 /** Maximum duration of an attempt, whatever the kind of the channel allows. */
@@ -67,7 +60,7 @@ const TIMED_OUT: ChannelProblem = {
 
 /** Starts the sender. */
 export function startMessageSender(options: MessageSenderOptions) {
-  const { registry, kinds, tools, retentionNow, counter, random, log, isDown, isOurs } = options;
+  const { registry, kinds, tools, random, isDown } = options;
   const { clock } = tools;
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
@@ -97,20 +90,18 @@ export function startMessageSender(options: MessageSenderOptions) {
 
   /** The time at which the newest attempt of a channel that has a pace began, by the monotonic clock. */
   const begunAt = new Map<number, number>();
-  let cancelWake: Cancel = () => {};
   /** For how long the pace of its kind holds a channel up, milliseconds. */
   const heldMs = ({ channelId, channel }: DueMessage): number => {
     const paceMs = kinds[channel.kind]?.paceMs ?? 0;
     const before = begunAt.get(channelId);
     return before === undefined ? 0 : Math.max(0, before + paceMs - clock.monotonic());
   };
-  /** The messages that may be sent now; looks again when the next one may. */
-  const inPace = (messages: readonly DueMessage[]): DueMessage[] => {
+  /** The messages that may be sent now. */
+  const inPace = (messages: readonly DueMessage[], lookAfter: (ms: number) => void): DueMessage[] => {
     for (const [id, at] of begunAt) if (clock.monotonic() - at >= MAX_PACE_MS) begunAt.delete(id);
     const held = messages.map(heldMs);
     const nextMs = Math.min(...held.filter((ms) => ms > 0));
-    cancelWake();
-    if (Number.isFinite(nextMs)) cancelWake = clock.after(nextMs, () => outbox.poll());
+    if (Number.isFinite(nextMs)) lookAfter(nextMs);
     return messages.filter((_, index) => held[index] === 0);
   };
 
@@ -124,10 +115,11 @@ export function startMessageSender(options: MessageSenderOptions) {
       await registry.tellFailingChannel(failing, messageOfFailing(failing, tools.siteUrl), now);
   };
 
-  const outbox = startOutbox<DueMessage, MessageOutcome>({
-    async due(now, limit) {
+  return startOutbox<DueMessage, MessageOutcome>({
+    ...options,
+    async due(now, limit, lookAfter) {
       await tellFailing();
-      return inPace(await registry.dueMessages(now, limit));
+      return inPace(await registry.dueMessages(now, limit), lookAfter);
     },
     isEmpty: async () => !(await registry.hasMessages()),
     writes: registry.writes,
@@ -135,21 +127,10 @@ export function startMessageSender(options: MessageSenderOptions) {
     attempt,
     note: registry.noteMessage,
     endOf: ({ deliveredAt, dueAt }) => deliveryEnd(deliveredAt !== null, dueAt),
-    counter,
     forget: registry.forgetMessages,
-    retentionNow,
     clock,
-    log,
-    isOurs,
     what: 'messages of alerts',
   });
-  return {
-    poll: outbox.poll,
-    async stop(): Promise<void> {
-      await outbox.stop();
-      cancelWake();
-    },
-  };
 }
 
 /** The tools for a channel of a trusted account or of the operator. */

@@ -14,10 +14,24 @@ interface Due {
   readonly id: number;
 }
 
+/** The dependencies of every sender. */
+export interface SenderContext {
+  readonly counter: DeliveryNotes;
+  /** The time by which the age of what was settled counts, epoch milliseconds. */
+  readonly retentionNow: () => Promise<number>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Returns true if this process may send; if not, another one may do so, or nothing can be sent. */
+  readonly isOurs: () => boolean;
+}
+
 /** An outbox of the registry. */
-export interface OutboxOptions<Item extends Due, Outcome> {
-  /** The first `limit` items that are due at `now`, epoch milliseconds. Items in flight are still due. */
-  readonly due: (now: number, limit: number) => Promise<readonly Item[]>;
+export interface OutboxOptions<Item extends Due, Outcome> extends SenderContext {
+  /**
+   * What is due at `now`, epoch milliseconds, the first `limit`. What is in flight is still due. `lookAfter`: something more may be sent
+   * after so many milliseconds, sooner than the next poll.
+   */
+  readonly due: (now: number, limit: number, lookAfter: (ms: number) => void) => Promise<readonly Item[]>;
   /** Returns true if nothing waits at all, also not for a later time. Absent: something may. */
   readonly isEmpty?: () => Promise<boolean>;
   /** Grows with each write to the registry; absent: it is read every second. */
@@ -29,15 +43,8 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   readonly note: (outcome: Outcome) => Promise<void>;
   /** Returns the end of an attempt with this outcome. */
   readonly endOf: (outcome: Outcome) => DeliveryEnd;
-  readonly counter: DeliveryNotes;
-  /** Deletes what was settled before `before`, epoch milliseconds. */
-  readonly forget: (before: number) => Promise<unknown>;
-  /** The time by which the age of what was settled counts, epoch milliseconds. */
-  readonly retentionNow: () => Promise<number>;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Returns true if this process may send; if not, another one may do so, or nothing can be sent. */
-  readonly isOurs: () => boolean;
+  /** Deletes what was settled before `before`, epoch milliseconds. Absent: nothing that was settled is kept. */
+  readonly forget?: (before: number) => Promise<unknown>;
   /** For the log, in the plural: `webhooks`. */
   readonly what: string;
 }
@@ -52,20 +59,7 @@ const KEPT_MS = 30 * DAY_MS;
 
 /** Starts to send. */
 export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<Item, Outcome>) {
-  const {
-    due,
-    keyOf = ({ id }) => id,
-    attempt,
-    note,
-    endOf,
-    counter,
-    forget,
-    retentionNow,
-    clock,
-    log,
-    isOurs,
-    what,
-  } = options;
+  const { keyOf = ({ id }) => id, attempt, note, forget, clock, log, isOurs, what } = options;
   const gate = createPollGate(options.writes, clock.monotonic);
   const end = new AbortController();
   /** Attempts in flight by key; their items are still due in the registry. */
@@ -77,6 +71,11 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
+  let cancelLook: Cancel = () => {};
+  const lookAfter = (ms: number): void => {
+    cancelLook();
+    cancelLook = clock.after(ms, poll);
+  };
 
   const polling = createCoalescingLoop(async () => {
     if (stopped || !isOurs()) return;
@@ -108,14 +107,14 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   const begin = async (): Promise<void> => {
     // An item whose outcome is not stored would be sent again.
     if (!(await storeAgain())) return;
-    if (clock.monotonic() - tidiedAt > HOUR_MS) {
+    if (forget !== undefined && clock.monotonic() - tidiedAt > HOUR_MS) {
       tidiedAt = clock.monotonic();
-      await forget((await retentionNow()) - KEPT_MS);
+      await forget((await options.retentionNow()) - KEPT_MS);
     }
     if (inFlight.size >= MAX_IN_FLIGHT) return;
     endedSinceRead.clear();
     gate.begin();
-    const items = await due(clock.now(), MAX_IN_FLIGHT + inFlight.size);
+    const items = await options.due(clock.now(), MAX_IN_FLIGHT + inFlight.size, lookAfter);
     if (stopped || !isOurs()) return;
     if (items.length + inFlight.size === 0 && (await options.isEmpty?.()) === true) gate.close();
     for (const item of items) {
@@ -128,7 +127,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   /** Sends an item and stores the outcome. Does not reject: an outcome is stored before the next item is read. */
   const settle = async (item: Item, key: number): Promise<void> => {
     const outcome = await attempt(item, end.signal);
-    if (outcome !== null) counter.note(endOf(outcome));
+    if (outcome !== null) options.counter.note(options.endOf(outcome));
     try {
       if (outcome !== null) await note(outcome);
     } catch (error) {
@@ -155,6 +154,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
       const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());
       await polling.idle();
       await Promise.all(inFlight.values());
+      cancelLook();
       cancelEnd();
     },
   };

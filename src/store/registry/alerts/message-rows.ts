@@ -27,23 +27,19 @@ import {
   RETRY_FOR_NEW_MS,
   type StoredMessage,
 } from '../../ports/channels.ts';
+import { defineOutbox, MAX_DUE_PER_ACCOUNT } from '../outbox-rows.ts';
 import { toOwner, trustedAmong } from '../trust.ts';
 import { stopSecretOf } from './channel-address.ts';
 
-const MAX_SHOWN = 50;
-/** Maximum number of due messages of one account in a call, so that its slow receivers do not delay those of others. */
-const MAX_DUE_PER_ACCOUNT = 8;
-
+const OUTBOX = defineOutbox({
+  table: 'alert_messages',
+  receivers: 'channels',
+  receiver: 'channel_id',
+  noted: ['tried_at', 'problem'],
+});
 const OUTBOX_FULL: ChannelProblem = { code: 'outbox_full' };
 
-// Steps from one channel with waiting messages to the next one by the index, so that the cost depends neither on the number
-// of channels nor on how many messages wait for each.
-const HEADS = `WITH RECURSIVE waiting (channel_id) AS (
-     SELECT min(channel_id) FROM alert_messages WHERE due_at IS NOT NULL
-     UNION ALL
-     SELECT (SELECT min(channel_id) FROM alert_messages
-             WHERE due_at IS NOT NULL AND channel_id > waiting.channel_id)
-     FROM waiting WHERE waiting.channel_id IS NOT NULL),
+const HEADS = `${OUTBOX.waiting},
    heads AS (
      SELECT alert_messages.* FROM waiting
      JOIN alert_messages ON alert_messages.channel_id = waiting.channel_id AND alert_messages.turn =
@@ -89,7 +85,6 @@ const OLDEST_WAITING = statement<{ readonly turn: number; readonly dropped: numb
 const COUNT_WAITING = statement<{ readonly n: number }>(
   'SELECT count(*) AS n FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL',
 );
-const ANY_WAITING = statement('SELECT 1 FROM alert_messages WHERE due_at IS NOT NULL LIMIT 1');
 const DROP = statement(
   `UPDATE alert_messages SET due_at = NULL, problem = ?
    WHERE channel_id = ? AND due_at IS NOT NULL AND turn > ? AND turn < ?`,
@@ -117,9 +112,7 @@ const FORGET_THREADS = statement(
 /** Messages. */
 export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
   addMessage: write(async (store, accountId, channelId, message, now) => {
-    const { kysely, queries } = store;
-    if ((await queries.first(ownChannels(kysely, accountId).where('id', '=', channelId))) === undefined)
-      return false;
+    if (!(await OUTBOX.owns(store, accountId, channelId))) return false;
     await addMessages(store, [{ channelId, message, isDelayed: true }], now);
     return true;
   }),
@@ -161,72 +154,38 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     });
     return (await Promise.all(messages)).flat();
   }),
-  hasMessages: read(async ({ queries }) => (await queries.first(ANY_WAITING())) !== undefined),
+  hasMessages: read(OUTBOX.hasWaiting),
   noteMessage: write(async (store, outcome) => {
-    const { kysely, queries } = store;
-    const { id, wasDueAt, triedAt, at, deliveredAt, problem, dueAt, reference } = outcome;
-    const row = await queries.first(
-      kysely
-        .updateTable('alert_messages')
-        .set((eb) => ({
-          attempts: eb('attempts', '+', 1),
-          tried_at: triedAt,
-          delivered_at: deliveredAt,
-          problem: problem === null ? null : JSON.stringify(problem),
-          due_at: dueAt,
-        }))
-        .where('id', '=', id)
-        .where('due_at', '=', wasDueAt)
-        .returning(['channel_id', 'thread']),
-    );
+    const { queries } = store;
+    const { id, triedAt, at, dueAt, reference } = outcome;
+    const problem = outcome.problem === null ? null : JSON.stringify(outcome.problem);
+    const row = await OUTBOX.noteAttempt(store, outcome, [triedAt, problem]);
     if (row === undefined) return;
-    await queries.run(
-      problem === null ? DELIVERED(row.channel_id) : FAILED(row.channel_id, at, JSON.stringify(problem)),
-    );
+    await queries.run(problem === null ? DELIVERED(row.channel_id) : FAILED(row.channel_id, at, problem));
     // Nothing of the channel is on its way now.
     if (dueAt !== null) await foldWaiting(store, row.channel_id, id);
     if (reference !== undefined) await queries.run(PUT_THREAD(row.channel_id, row.thread, reference, at));
   }),
-  messagesOf: read(async ({ kysely, queries }, accountId, channelId) => {
-    let found = kysely
-      .selectFrom('alert_messages')
-      .selectAll()
-      .where('channel_id', 'in', ownChannels(kysely, accountId));
-    if (channelId !== undefined) found = found.where('channel_id', '=', channelId);
-    return (await queries.all(found.orderBy('id', 'desc').limit(MAX_SHOWN))).map(toMessage);
-  }),
-  replayMessage: write(async ({ kysely, queries }, accountId, id, now) => {
-    const row = await queries.first(
-      kysely
-        .selectFrom('alert_messages')
-        .select('channel_id')
-        .where('id', '=', id)
-        .where('channel_id', 'in', ownChannels(kysely, accountId)),
-    );
+  messagesOf: read(async (store, accountId, channelId) =>
+    (await OUTBOX.shownTo(store, accountId, channelId)).map(toMessage),
+  ),
+  replayMessage: write(async (store, accountId, id, now) => {
+    const { kysely, queries } = store;
+    const row = await OUTBOX.replay(store, accountId, id, now);
     if (row === undefined) return false;
     const last = await queries.first(LAST_TURN(row.channel_id));
-    const again = {
-      due_at: now,
-      attempts: 0,
-      tried_at: null,
-      delivered_at: null,
-      problem: null,
-      failed_at: null,
-      dropped: 0,
-    };
     await queries.run(
       kysely
         .updateTable('alert_messages')
-        .set({ ...again, turn: (last?.turn ?? 0) + 1 })
+        .set({ turn: (last?.turn ?? 0) + 1, failed_at: null, dropped: 0 })
         .where('id', '=', id),
     );
     return true;
   }),
   alertDelay: read(alertDelay),
-  forgetMessages: write(async ({ kysely, queries }, before) => {
-    const forgotten = await queries.run(
-      kysely.deleteFrom('alert_messages').where('due_at', 'is', null).where('created_at', '<', before),
-    );
+  forgetMessages: write(async (store, before) => {
+    const { kysely, queries } = store;
+    const forgotten = await OUTBOX.forgetSettled(store, before);
     await queries.run(FORGET_THREADS(before));
     await queries.run(
       kysely.deleteFrom('alert_acknowledgements').where('decided', '=', sql.lit(1)).where('at', '<', before),
@@ -349,7 +308,10 @@ async function alertDelay(
     .selectFrom('alert_messages')
     .where('failed_at', 'is not', null)
     .where('delivered_at', '>=', since);
-  if (accountId !== null) found = found.where('channel_id', 'in', ownChannels(kysely, accountId));
+  if (accountId !== null) {
+    const own = kysely.selectFrom('channels').select('id').where('account_id', '=', accountId);
+    found = found.where('channel_id', 'in', own);
+  }
   const counted = await queries.first(found.select(({ fn }) => fn.countAll<number>().as('count')));
   const count = counted?.count ?? 0;
   const quantile = async (ratio: number): Promise<number | null> => {
@@ -364,10 +326,6 @@ async function alertDelay(
     return row === undefined ? null : Math.max(0, Number(row.ms));
   };
   return { count, p50Ms: await quantile(0.5), p99Ms: await quantile(0.99) };
-}
-
-function ownChannels(kysely: RegistryStore['kysely'], accountId: number) {
-  return kysely.selectFrom('channels').select('id').where('account_id', '=', accountId);
 }
 
 /** JSON without unpaired surrogates, which have no UTF-8. */

@@ -17,26 +17,20 @@ import { type Batch, fromRow, type RegistryStore, statement } from '../../databa
 import type { Row } from '../../database/schema.ts';
 import type { SecretBox } from '../../database/secrets.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../../ports/webhooks.ts';
+import { defineOutbox, MAX_DUE_PER_ACCOUNT } from '../outbox-rows.ts';
 import { toOwner, trustedAmong } from '../trust.ts';
 
-const MAX_SHOWN = 50;
-/**
- * Maximum number of due deliveries of one account in a call, so that its slow receivers do not delay those of others.
- */
-const MAX_DUE_PER_ACCOUNT = 8;
+const OUTBOX = defineOutbox({
+  table: 'deliveries',
+  receivers: 'webhooks',
+  receiver: 'webhook_id',
+  noted: ['problem', 'problem_code'],
+});
 /** Maximum number of stored deliveries of a webhook; the oldest are deleted beyond it, delivered or not. */
 const MAX_KEPT = 10_000;
 
-// Steps from one webhook with waiting deliveries to the next one by the index, so that the cost depends neither on the number of
-// webhooks nor on that of deliveries.
 const WAITING = statement<{ readonly webhook_id: number }>(
-  `WITH RECURSIVE waiting (webhook_id) AS (
-     SELECT min(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
-     UNION ALL
-     SELECT (SELECT min(webhook_id) FROM deliveries
-             WHERE due_at IS NOT NULL AND webhook_id > waiting.webhook_id)
-     FROM waiting WHERE waiting.webhook_id IS NOT NULL)
-   SELECT webhook_id FROM waiting WHERE webhook_id IS NOT NULL`,
+  `${OUTBOX.waiting} SELECT webhook_id FROM waiting WHERE webhook_id IS NOT NULL`,
 );
 /** The first deliveries of a webhook that are due within a span. */
 const DUE: Batch<Pick<Row<'deliveries'>, 'id' | 'webhook_id'> & { readonly due_at: number }> = {
@@ -88,42 +82,21 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     return toWebhook(row, box);
   }),
   webhooksOf: read(webhooksOf),
-  removeWebhook: write(async ({ kysely, queries }, accountId, id) => {
-    if ((await queries.first(ownWebhooks(kysely, accountId).where('id', '=', id))) === undefined)
-      return false;
+  removeWebhook: write(async (store, accountId, id) => {
+    if (!(await OUTBOX.owns(store, accountId, id))) return false;
+    const { kysely, queries } = store;
     await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
     return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
   }),
-  addDelivery: write(async ({ kysely, queries }, accountId, webhookId, { message, type, body, now }) => {
-    const own = ownWebhooks(kysely, accountId).where('id', '=', webhookId);
-    if ((await queries.first(own)) === undefined) return false;
-    await queries.run(
-      kysely
-        .insertInto('deliveries')
-        .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
-    );
+  addDelivery: write(async (store, accountId, webhookId, { message, type, body, now }) => {
+    if (!(await OUTBOX.owns(store, accountId, webhookId))) return false;
+    await store.queries.run(ADD_DELIVERY(message, webhookId, type, body, now, now));
     return true;
   }),
-  deliveriesOf: read(async ({ kysely, queries }, accountId) => {
-    const rows = await queries.all(
-      kysely
-        .selectFrom('deliveries')
-        .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
-        .selectAll('deliveries')
-        .where('account_id', '=', accountId)
-        .orderBy('deliveries.id', 'desc')
-        .limit(MAX_SHOWN),
-    );
-    return rows.map(toDelivery);
-  }),
-  replayDelivery: write(async ({ kysely, queries }, accountId, id, now) => {
-    const replay = kysely
-      .updateTable('deliveries')
-      .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
-      .where('id', '=', id)
-      .where('webhook_id', 'in', ownWebhooks(kysely, accountId));
-    return (await queries.run(replay)) > 0;
-  }),
+  deliveriesOf: read(async (store, accountId) => (await OUTBOX.shownTo(store, accountId)).map(toDelivery)),
+  replayDelivery: write(
+    async (store, accountId, id, now) => (await OUTBOX.replay(store, accountId, id, now)) !== undefined,
+  ),
   dueDeliveries: read(async (registry, now, limit) => {
     const { kysely, queries, secrets } = registry;
     const due = await firstDue(registry, now);
@@ -153,23 +126,13 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
       return { ...toDelivery(row), ...trust, url: webhook.url, secret: box.open(webhook.secret) };
     });
   }),
-  hasDeliveries: read(async ({ queries }) => (await queries.first(ANY_WAITING())) !== undefined),
-  noteDelivery: write(async ({ kysely, queries }, outcome) => {
-    const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
-    const row = await queries.first(
-      kysely
-        .updateTable('deliveries')
-        .set((eb) => ({
-          attempts: eb('attempts', '+', 1),
-          delivered_at: deliveredAt,
-          problem: problem === null ? null : describeDeliveryProblem(problem),
-          problem_code: problem === null ? null : JSON.stringify(problem),
-          due_at: dueAt,
-        }))
-        .where('id', '=', id)
-        .where('due_at', '=', wasDueAt)
-        .returning('webhook_id'),
-    );
+  hasDeliveries: read(OUTBOX.hasWaiting),
+  noteDelivery: write(async (store, outcome) => {
+    const { kysely, queries } = store;
+    const { deliveredAt, problem } = outcome;
+    const said =
+      problem === null ? [null, null] : [describeDeliveryProblem(problem), JSON.stringify(problem)];
+    const row = await OUTBOX.noteAttempt(store, outcome, said);
     if (row === undefined || deliveredAt === null) return;
     // The receiver is back: what has failed for it need not wait for hours. What is due may be on its way.
     await queries.run(
@@ -183,9 +146,7 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
   }),
   forgetDeliveries: write(async (store, before) => {
     const { kysely, queries } = store;
-    await queries.run(
-      kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
-    );
+    await OUTBOX.forgetSettled(store, before);
     const { upTo, counts } = await countDeliveries(store);
     let dropped = 0;
     for (const [id, count] of Object.entries(counts)) {
@@ -270,10 +231,6 @@ export async function removeAllWebhooks(store: RegistryStore, now: number): Prom
   return rows.length;
 }
 
-function ownWebhooks(kysely: RegistryStore['kysely'], accountId: number) {
-  return kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
-}
-
 function toWebhook(row: Row<'webhooks'>, box: SecretBox): Webhook {
   return { ...fromRow(row), secret: box.open(row.secret) };
 }
@@ -289,7 +246,6 @@ const FIND_WEBHOOKS = statement<EventService & { readonly id: number }>(
   `SELECT webhooks.id AS id, slug, name, domain FROM services
    JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
 );
-const ANY_WAITING = statement('SELECT 1 FROM deliveries WHERE due_at IS NOT NULL LIMIT 1');
 const ADD_DELIVERY = statement(
   'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
 );
