@@ -2,7 +2,7 @@
 import type { Channel } from '../../domain/alert/channel.ts';
 import { addNotice } from '../../store/database/notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../store/database/registry-calls.ts';
-import { RegistryError } from '../../store/database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../store/database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../store/database/registry-store.ts';
 import type { Row } from '../../store/database/schema.ts';
 import type { SecretBox } from '../../store/database/secrets.ts';
@@ -115,11 +115,11 @@ function findRow(
   id: number,
   revisions?: readonly number[],
 ): Row<'channels'> {
-  const row = rows.find((known) => known.id === id);
-  if (row === undefined) throw new RegistryError('not_found', { code: 'no_channel', id });
-  if (revisions !== undefined && !revisions.includes(row.revision))
-    throw new RegistryError('stale', { code: 'channel_stale' });
-  return row;
+  return requireRevision(
+    rows.find((known) => known.id === id),
+    revisions,
+    { missing: { code: 'no_channel', id }, stale: { code: 'channel_stale' } },
+  );
 }
 
 function refuseName(rows: readonly Row<'channels'>[], name: string): void {

@@ -7,8 +7,8 @@ import {
   textBytesOf,
   withUpdate,
 } from '../../domain/incident/owner-incident.ts';
-import type { PostStore, RevisionOutcome } from '../../store/ports/posts.ts';
-import { accept, attempt, type Outcome, type Principal, type Refused, refuse } from '../kit/change.ts';
+import type { PostStore } from '../../store/ports/posts.ts';
+import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
 import {
@@ -63,10 +63,8 @@ export const incidentChanges = createChanges<
   add: ({ registry, siteUrl, now }, accountId, { postMortem: _, ...wanted }) =>
     attempt(() => registry.addOwnerIncident({ accountId, ...wanted, siteUrl, now: now() })),
   change: (context, before, wanted) => put(context, before, { ...before, ...wanted }),
-  async remove({ registry }, { accountId, id, revision }) {
-    const outcome = await registry.removeOwnerIncident(accountId, id, revision);
-    return outcome === 'changed' ? accept(undefined) : refuseOutcome(outcome, id);
-  },
+  remove: ({ registry }, { accountId, id, revision }) =>
+    attempt(() => registry.removeOwnerIncident(accountId, id, revision)),
 });
 
 /** Adds an update. Refused as `incidentChanges.patch`, and with `too_many_updates`. */
@@ -97,13 +95,6 @@ async function put(
     return refuse({ code: 'incident_too_large', max });
   const outcome = await attempt(() => registry.putOwnerIncident(after, now()));
   if (!outcome.ok) return outcome;
-  if (outcome.value !== 'changed') return refuseOutcome(outcome.value, before.id);
   const stored = await registry.findOwnerIncident(before.accountId, before.id);
-  return stored === null ? refuseOutcome('missing', before.id) : accept(stored);
-}
-
-function refuseOutcome(outcome: Exclude<RevisionOutcome, 'changed'>, id: number): Refused {
-  return refuse(
-    outcome === 'stale' ? { code: 'incident_stale' } : { code: 'no_incident', id: ownerIncidentId(id) },
-  );
+  return stored === null ? refuse({ code: 'no_incident', id: ownerIncidentId(before.id) }) : accept(stored);
 }

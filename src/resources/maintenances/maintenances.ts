@@ -44,7 +44,11 @@ export const maintenanceChanges = createChanges<
   MaintenanceContext
 >({
   mayChange: 'editor',
-  codes: { missing, stale: 'maintenance_stale', at: {} },
+  codes: {
+    missing: (id) => ({ code: 'no_maintenance', id: id.slice(0, 100) }),
+    stale: 'maintenance_stale',
+    at: {},
+  },
   keyOf: ({ id }) => ownerMaintenanceId(id),
   list: ({ registry }, accountId) => registry.ownerMaintenancesOf(accountId),
   find: async ({ registry }, accountId, id) =>
@@ -130,15 +134,7 @@ async function put(
   after: OwnerMaintenance,
 ): Promise<Outcome<OwnerMaintenance>> {
   const outcome = await attempt(() => registry.putOwnerMaintenance(after, now()));
-  if (!outcome.ok) return outcome;
-  if (outcome.value === 'changed') return accept({ ...after, revision: after.revision + 1 });
-  return refuse(
-    outcome.value === 'stale' ? { code: 'maintenance_stale' } : missing(ownerMaintenanceId(after.id)),
-  );
-}
-
-function missing(id: string) {
-  return { code: 'no_maintenance', id: id.slice(0, 100) } as const;
+  return outcome.ok ? accept({ ...after, revision: after.revision + 1 }) : outcome;
 }
 
 /** A maintenance as its account sees it by the API. `next`: its next occurrences. */

@@ -58,14 +58,11 @@ export const pageChanges = createChanges<OwnedPage, string, PageDocument, Stored
     const change = () => registry.changePage(accountId, slug, revision, edit, now());
     const outcome = await attempt(change, 'groups');
     if (!outcome.ok) return outcome;
-    if (outcome.value !== 'changed') return refuse({ code: 'page_stale' });
     const changed = await registry.findPage(slug);
     return changed === null ? refuse({ code: 'no_page', slug }) : accept(changed);
   },
-  remove: async ({ registry }, { accountId, slug, revision }) =>
-    (await registry.removePage(accountId, slug, revision))
-      ? accept(undefined)
-      : refuse({ code: 'page_stale' }),
+  remove: ({ registry }, { accountId, slug, revision }) =>
+    attempt(() => registry.removePage(accountId, slug, revision)),
 });
 
 /** The document of a page, without its pictures and without services that are gone. */

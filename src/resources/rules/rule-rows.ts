@@ -2,7 +2,7 @@
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import { getFact, setFact } from '../../store/database/fact-rows.ts';
 import { type Calls, read, write } from '../../store/database/registry-calls.ts';
-import { RegistryError } from '../../store/database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../store/database/registry-error.ts';
 import { type RegistryStore, sql } from '../../store/database/registry-store.ts';
 import type { Row } from '../../store/database/schema.ts';
 import { MAX_RULES, type RuleEdit, type RuleStore } from '../../store/ports/alerts.ts';
@@ -115,11 +115,11 @@ async function rulesOf({ kysely, queries }: RegistryStore, accountId: number): P
 }
 
 function findRule(rules: readonly AlertRule[], id: number, revisions?: readonly number[]): AlertRule {
-  const rule = rules.find((known) => known.id === id);
-  if (rule === undefined) throw new RegistryError('not_found', { code: 'no_rule', id });
-  if (revisions !== undefined && !revisions.includes(rule.revision))
-    throw new RegistryError('stale', { code: 'rule_stale' });
-  return rule;
+  return requireRevision(
+    rules.find((known) => known.id === id),
+    revisions,
+    { missing: { code: 'no_rule', id }, stale: { code: 'rule_stale' } },
+  );
 }
 
 function refuseName(rules: readonly AlertRule[], name: string): void {

@@ -45,6 +45,21 @@ export class RegistryError extends Error {
   }
 }
 
+/**
+ * Returns a row that its owner may change. Throws `not_found` where there is none, and `stale` unless `revisions` contain the one that it
+ * has; absent: any may be changed.
+ */
+export function requireRevision<Row extends { readonly revision: number }>(
+  row: Row | undefined,
+  revisions: readonly number[] | undefined,
+  refusals: { readonly missing: Refusal; readonly stale: Refusal },
+): Row {
+  if (row === undefined) throw new RegistryError('not_found', refusals.missing);
+  if (revisions !== undefined && !revisions.includes(row.revision))
+    throw new RegistryError('stale', refusals.stale);
+  return row;
+}
+
 /** The error for a damaged file. `detail` is SQLite's message. */
 export function damagedRegistry(file: string, detail: string, cause?: unknown): RegistryError {
   return new RegistryError(

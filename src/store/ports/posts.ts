@@ -18,9 +18,6 @@ export interface NewOwnerMaintenance
   readonly now: number;
 }
 
-/** Something was changed, is no longer at that revision, or the account has no such thing. */
-export type RevisionOutcome = 'changed' | 'stale' | 'missing';
-
 /** Which of an account's posts concern a status page. */
 export interface PagePostsQuery {
   readonly accountId: number;
@@ -47,12 +44,12 @@ export interface PostStore {
   /** With all texts; null: the account has none. */
   findOwnerIncident(accountId: number, id: number): Promise<OwnerIncident | null>;
   /**
-   * Replaces an incident if it is still at its revision, also in the lists of its services. Its updates are those that
-   * {@link findOwnerIncident} has read, and new ones behind them.
+   * Replaces an incident, also in the lists of its services. Its updates are those that {@link findOwnerIncident} has read, and new ones
+   * behind them. Rejects with `not_found`, and with `stale` if it is no longer at its revision.
    */
-  putOwnerIncident(incident: OwnerIncident, now: number): Promise<RevisionOutcome>;
-  /** Removes an incident that should not have been written. `revision`: as in {@link putOwnerIncident}; absent: any. */
-  removeOwnerIncident(accountId: number, id: number, revision?: number): Promise<RevisionOutcome>;
+  putOwnerIncident(incident: OwnerIncident, now: number): Promise<void>;
+  /** Removes an incident that should not have been written. Rejects as {@link putOwnerIncident}; without `revision` it may have any. */
+  removeOwnerIncident(accountId: number, id: number, revision?: number): Promise<void>;
   /**
    * Incidents of a page, with the beginnings of the newest texts: the unresolved ones and the newest resolved ones, newest start
    * first, at most 20.
@@ -65,8 +62,8 @@ export interface PostStore {
   ownerMaintenancesOf(accountId: number): Promise<OwnerMaintenance[]>;
   /** Null: the account has none, or has withdrawn it. */
   findOwnerMaintenance(accountId: number, id: number): Promise<OwnerMaintenance | null>;
-  /** Replaces a maintenance if it is still at its revision. The monitor begins or ends it within a second. */
-  putOwnerMaintenance(maintenance: OwnerMaintenance, now: number): Promise<RevisionOutcome>;
+  /** Replaces a maintenance; the monitor begins or ends it within a second. Rejects as {@link putOwnerIncident}. */
+  putOwnerMaintenance(maintenance: OwnerMaintenance, now: number): Promise<void>;
   /** Maintenances of a page or of services on it, those withdrawn within 30 days before `now` included. */
   maintenancesPostedOn(query: PagePostsQuery, now: number): Promise<OwnerMaintenance[]>;
   /** Maintenances of a service, as for {@link maintenancesPostedOn}. */

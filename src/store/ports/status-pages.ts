@@ -74,17 +74,8 @@ export interface PageStore {
   pagesOf(accountId: number): Promise<OwnedPage[]>;
   /** All pages, each with the name of its account, ordered by slug. */
   listPages(): Promise<(OwnedPage & { readonly accountName: string })[]>;
-  /**
-   * Changes a page if it is still at `revision`. `stale`: the page was changed meanwhile; `missing`: the account has no
-   * such page.
-   */
-  changePage(
-    accountId: number,
-    slug: string,
-    revision: number,
-    edit: PageEdit,
-    now: number,
-  ): Promise<'changed' | 'stale' | 'missing'>;
+  /** Changes a page. Rejects with `not_found`, and with `stale` if it is no longer at `revision`. */
+  changePage(accountId: number, slug: string, revision: number, edit: PageEdit, now: number): Promise<void>;
   /** Sets a picture, or removes it with null; false: the account has no such page. */
   putPicture(
     accountId: number,
@@ -98,10 +89,10 @@ export interface PageStore {
   /** Null: there is no such page, or it has no such picture. */
   findPicture(slug: string, use: PictureUse): Promise<StoredPicture | null>;
   /**
-   * Removes a page and its pictures permanently. Its slug stays reserved for its account. False: the account has no such
-   * page, or it is not at `revision`, if that is given.
+   * Removes a page and its pictures permanently. Its slug stays reserved for its account. Rejects as {@link changePage}; without
+   * `revision` it may have any.
    */
-  removePage(accountId: number, slug: string, revision?: number): Promise<boolean>;
+  removePage(accountId: number, slug: string, revision?: number): Promise<void>;
   /**
    * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its
    * proof, and its account, if it is another one, receives a notice. `missing`: the account has no such page, or the page has

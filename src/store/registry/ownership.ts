@@ -2,7 +2,7 @@
 import { DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { JointOutcome } from '../database/group-commit.ts';
 import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
-import { RegistryError } from '../database/registry-error.ts';
+import { RegistryError, requireRevision } from '../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore } from '../database/registry-store.ts';
 import {
   type DomainClaim,
@@ -17,7 +17,6 @@ import {
   ownedServices,
   refuseBeside,
   refuseCatalogueDomain,
-  refuseStale,
   registerDomain,
 } from './services/owner-services.ts';
 import { findParents, refuseCircles } from './services/parent-rows.ts';
@@ -135,12 +134,12 @@ const OWNED_BY_SLUG: Batch<ServiceRow> = {
 
 /** The new definition of a service. Throws as {@link changeService}. */
 function editRow(
-  row: ServiceRow | undefined,
+  found: ServiceRow | undefined,
   [slug, edit, revisions]: ServiceChange,
   nameRule: NameRule | null,
 ): ServiceUpdate {
-  if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
-  refuseStale(row, revisions);
+  const missing = { code: 'no_owned_service', slug } as const;
+  const row = requireRevision(found, revisions, { missing, stale: { code: 'service_stale' } });
   const { name = row.name } = edit;
   const taken = name === row.name ? null : (nameRule?.(name, row.domain) ?? null);
   if (taken !== null) throw new RegistryError('name_taken', taken);

@@ -289,11 +289,7 @@ export function createRegistryMethods(parts: RegistryParts) {
   };
 }
 
-/**
- * Returns true if the value of a method says that its change was made: `putContent` resolves with refusals, others with an
- * outcome.
- */
+/** Returns true if the value of a method says that its change was made: `putContent` resolves with refusals. */
 function isMadeBy(name: IdempotentName): (value: unknown) => boolean {
-  if (name === 'putContent') return (value) => !Array.isArray(value) || value.length === 0;
-  return (value) => value !== 'stale' && value !== 'missing';
+  return (value) => name !== 'putContent' || !Array.isArray(value) || value.length === 0;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/incident/owner-incident.ts';
 import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/post-bytes.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema } from '../../database/schema.ts';
 import type { NewOwnerIncident, PagePostsQuery, PostStore } from '../../ports/posts.ts';
@@ -75,9 +75,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
   putOwnerIncident: write(async (store, incident, now) => {
     const { kysely, queries } = store;
     const { id, accountId, revision, createdAt: _, updatedAt: __, ...post } = incident;
-    const row = await findRow(store, accountId, id);
-    if (row === undefined) return 'missing';
-    if (row.revision !== revision) return 'stale';
+    const row = await requireRow(store, accountId, id, [revision]);
     const bytes = incidentBytesOf(incident);
     await refuseLongPost(store, accountId, row.text_bytes, bytes);
     await queries.run(
@@ -93,15 +91,11 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     for (const serviceId of dropped) await removeFromService(store, id, serviceId);
     await showOnServices(store, incident, row.site_url, now, added.length > 0);
     await tellPagesOfIncident(store, row.status, incident, row.site_url, now, added.length > 0);
-    return 'changed';
   }),
   removeOwnerIncident: write(async (store, accountId, id, revision) => {
-    const row = await findRow(store, accountId, id);
-    if (row === undefined) return 'missing';
-    if (revision !== undefined && row.revision !== revision) return 'stale';
+    const row = await requireRow(store, accountId, id, revision === undefined ? undefined : [revision]);
     for (const serviceId of servicesIn(row)) await removeFromService(store, id, serviceId);
     await store.queries.run(store.kysely.deleteFrom('owner_incidents').where('id', '=', id));
-    return 'changed';
   }),
   incidentsPostedOn: read(async (store, query) => {
     const { kysely, queries } = store;
@@ -172,6 +166,13 @@ async function findRow({ kysely, queries }: RegistryStore, accountId: number, id
   return await queries.first(
     kysely.selectFrom('owner_incidents').selectAll().where('id', '=', id).where('account_id', '=', accountId),
   );
+}
+
+async function requireRow(store: RegistryStore, accountId: number, id: number, revisions?: number[]) {
+  return requireRevision(await findRow(store, accountId, id), revisions, {
+    missing: { code: 'no_incident', id: ownerIncidentId(id) },
+    stale: { code: 'incident_stale' },
+  });
 }
 
 function toColumns(

@@ -12,11 +12,12 @@ import {
   type OwnerMaintenance,
   occurrenceId,
   occurrencesOf,
+  ownerMaintenanceId,
 } from '../../../domain/incident/owner-maintenance.ts';
 import { maintenanceBytesOf, OCCURRENCES_AHEAD } from '../../../domain/incident/post-bytes.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import { MAX_ANNOUNCED_WINDOWS, type NewOwnerMaintenance, type PostStore } from '../../ports/posts.ts';
@@ -157,11 +158,13 @@ export async function putOwnerMaintenance(
   store: RegistryStore,
   maintenance: OwnerMaintenance,
   now: number,
-): Promise<'changed' | 'stale' | 'missing'> {
+): Promise<void> {
   const { id, accountId, revision } = maintenance;
-  const row = await findRow(store, accountId, id);
-  if (row === undefined || row.cancelled_at !== null) return 'missing';
-  if (row.revision !== revision) return 'stale';
+  const found = await findRow(store, accountId, id);
+  const row = requireRevision(found?.cancelled_at === null ? found : undefined, [revision], {
+    missing: { code: 'no_maintenance', id: ownerMaintenanceId(id) },
+    stale: { code: 'maintenance_stale' },
+  });
   const before = toOwnerMaintenance(row);
   const { text_bytes: textBytes } = row;
   const services = await servicesOf(store, maintenance);
@@ -177,7 +180,6 @@ export async function putOwnerMaintenance(
   await queries.run(kysely.updateTable('owner_maintenances').set(changed).where('id', '=', id));
   await planOccurrences(store, { ...row, ...changed }, now);
   await tellPagesOfMaintenance(store, before, maintenance, row.site_url, now);
-  return 'changed';
 }
 
 /** Tells the subscribers of pages which maintenance of pages alone has begun and ended since the last call. */

@@ -13,7 +13,7 @@ import {
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
@@ -136,10 +136,8 @@ export async function changePage(
   revision: number,
   edit: PageEdit,
   now: number,
-): Promise<'changed' | 'stale' | 'missing'> {
-  const row = await findRow(store, slug, accountId);
-  if (row === undefined) return 'missing';
-  if (row.revision !== revision) return 'stale';
+): Promise<void> {
+  const row = await requireRow(store, accountId, slug, [revision]);
   const { groups, logo, favicon, colour, access, passwordHash, domain } = edit;
   if (groups !== undefined) await refuseTakenNames(store, accountId, groups, JSON.parse(row.groups));
   await putBytes(store, row.id, { logo, favicon });
@@ -162,7 +160,6 @@ export async function changePage(
   // Maintenance of a page concerns the services on it.
   if (groups !== undefined || access !== undefined)
     await planOccurrencesOfPage(store, accountId, row.id, now);
-  return 'changed';
 }
 
 /** The columns of texts. */
@@ -242,10 +239,9 @@ export async function removePage(
   accountId: number,
   slug: string,
   revision?: number,
-): Promise<boolean> {
+): Promise<void> {
   const { kysely, queries } = store;
-  const row = await findRow(store, slug, accountId);
-  if (row === undefined || (revision !== undefined && row.revision !== revision)) return false;
+  const row = await requireRow(store, accountId, slug, revision === undefined ? undefined : [revision]);
   await putBytes(store, row.id, { logo: null, favicon: null });
   await queries.run(
     kysely
@@ -265,7 +261,6 @@ export async function removePage(
   );
   await endSubscriptions(store, `page:${row.id}`);
   await noteRuleChange(store);
-  return true;
 }
 
 const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };
@@ -356,6 +351,13 @@ async function findRow({ kysely, queries }: RegistryStore, slug: string, account
     .where('slug', '=', slug)
     .where('removed', '=', 0);
   return await queries.first(accountId === undefined ? pages : pages.where('account_id', '=', accountId));
+}
+
+async function requireRow(store: RegistryStore, accountId: number, slug: string, revisions?: number[]) {
+  return requireRevision(await findRow(store, slug, accountId), revisions, {
+    missing: { code: 'no_page', slug },
+    stale: { code: 'page_stale' },
+  });
 }
 
 function withPassword(hash: string): Pick<OwnedPage, 'access' | 'passwordMark'> {

@@ -5,7 +5,7 @@ import { isSameCheck } from '../../../domain/check-target.ts';
 import { dashDomain, type Service } from '../../../domain/service.ts';
 import { furtherSlug } from '../../../domain/service-slug.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
+import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type {
   AddedService,
@@ -280,16 +280,11 @@ export async function removeService(
   const row = await queries.first(
     kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
-  if (row === undefined) throw new RegistryError('not_found', { code: 'no_service', slug });
-  if (row.origin !== 'owner') throw new RegistryError('not_found', { code: 'catalogue_service', slug });
-  refuseStale(row, revisions);
-  await retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
-}
-
-/** Throws `stale` if revisions are given and do not contain that of the row. */
-export function refuseStale({ revision }: ServiceRow, revisions?: readonly number[]): void {
-  if (revisions !== undefined && !revisions.includes(revision))
-    throw new RegistryError('stale', { code: 'service_stale' });
+  if (row !== undefined && row.origin !== 'owner')
+    throw new RegistryError('not_found', { code: 'catalogue_service', slug });
+  const missing = { code: 'no_service', slug } as const;
+  const owned = requireRevision(row, revisions, { missing, stale: { code: 'service_stale' } });
+  await retireService(store, owned, owned.ever_verified === 1 ? owned.slug : releasedSlug(owned));
 }
 
 /** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */
