@@ -7,13 +7,8 @@ import type { MessagePort } from 'node:worker_threads';
 import type { CheckTiming } from '../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
-import {
-  type CheckResult,
-  type ProbeMemory,
-  SUSPECT_REASONS,
-  shareMemory,
-  type Timing,
-} from '../domain/result.ts';
+import { memoryFlags, packTiming, unpackMemory, unpackNullable, unpackTiming } from '../domain/packed.ts';
+import { type CheckResult, type ProbeMemory, SUSPECT_REASONS } from '../domain/result.ts';
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
 import type { PackedTargets } from './target-packing.ts';
 
@@ -157,11 +152,9 @@ export const STRIDE = 19;
 const REPORTED = [null, 'up', 'slow', 'down'] as const;
 const BLOCKED = 1;
 const VIA_HEALTH = 2;
-const NEEDS_GET = 4;
-const HEALTH_SEEN = 8;
 const REPORTED_SHIFT = 4;
 const SUSPECT_SHIFT = 6;
-const HEAD_SEEN = 256;
+const MEMORY = { needsGet: 4, headSeen: 256, healthSeen: 8 };
 const HEAD_UNPROVEN = 512;
 const ANSWERED = 1024;
 /** From here on, five bits with the place of the kind in `PROBED_KINDS`; `health` has a flag of its own beside it. */
@@ -188,11 +181,8 @@ export function packResults(results: readonly CheckResult[]): PackedResults {
     numbers[at++] = result.lostMs;
     numbers[at++] = result.statusCode;
     numbers[at++] = result.responseTimeMs ?? Number.NaN;
-    numbers[at++] = timing.dnsMs ?? Number.NaN;
-    numbers[at++] = timing.connectMs ?? Number.NaN;
-    numbers[at++] = timing.tlsMs ?? Number.NaN;
-    numbers[at++] = timing.firstByteMs ?? Number.NaN;
-    numbers[at++] = timing.totalMs ?? Number.NaN;
+    packTiming(numbers, at, timing);
+    at += 5;
     numbers[at++] = result.certificateExpiresAt ?? Number.NaN;
     numbers[at++] = result.retryAfterMs ?? Number.NaN;
     numbers[at++] = memory.askHealthAt ?? Number.NaN;
@@ -208,10 +198,7 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
   return Array.from({ length: numbers.length / STRIDE }, (_, index) => {
     let at = index * STRIDE;
     const take = () => numbers[at++] as number;
-    const takeNullable = () => {
-      const value = take();
-      return Number.isNaN(value) ? null : value;
-    };
+    const takeNullable = () => unpackNullable(take());
     const serviceId = take();
     const revision = take();
     const attempts = take();
@@ -222,16 +209,11 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
     const lostMs = take();
     const statusCode = take();
     const responseTimeMs = takeNullable();
-    const timing: Timing = {
-      dnsMs: takeNullable(),
-      connectMs: takeNullable(),
-      tlsMs: takeNullable(),
-      firstByteMs: takeNullable(),
-      totalMs: takeNullable(),
-    };
+    const timing = unpackTiming(numbers, at);
+    at += 5;
     const certificateExpiresAt = takeNullable();
     const retryAfterMs = takeNullable();
-    const askHealthAt = takeNullable();
+    const askHealthAt = take();
     const flags = take();
     return {
       serviceId,
@@ -255,12 +237,7 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
       retryAfterMs,
       suspect: SUSPECT_REASONS[((flags >> SUSPECT_SHIFT) & 3) - 1] ?? null,
       headUnproven: (flags & HEAD_UNPROVEN) !== 0,
-      memory: shareMemory({
-        needsGet: (flags & NEEDS_GET) !== 0,
-        headSeen: (flags & HEAD_SEEN) !== 0,
-        healthSeen: (flags & HEALTH_SEEN) !== 0,
-        askHealthAt,
-      }),
+      memory: unpackMemory(flags, askHealthAt, MEMORY),
     };
   });
 }
@@ -277,9 +254,7 @@ function flagsOf(result: CheckResult, memory: ProbeMemory): number {
   return (
     (result.blocked ? BLOCKED : 0) |
     (result.via === 'health' ? VIA_HEALTH : PROBED_KINDS.indexOf(result.via) << VIA_SHIFT) |
-    (memory.needsGet ? NEEDS_GET : 0) |
-    (memory.headSeen ? HEAD_SEEN : 0) |
-    (memory.healthSeen ? HEALTH_SEEN : 0) |
+    memoryFlags(memory, MEMORY) |
     (result.headUnproven ? HEAD_UNPROVEN : 0) |
     (result.answered ? ANSWERED : 0) |
     (REPORTED.indexOf(result.reported) << REPORTED_SHIFT) |

@@ -3,7 +3,7 @@
  * that differ, so that an object is cloned for none of them.
  */
 import type { CheckTarget } from '../domain/check-target.ts';
-import { shareMemory } from '../domain/result.ts';
+import { MEMORY_BITS, memoryFlags, unpackMemory, unpackNullable } from '../domain/packed.ts';
 import type { CheckDefinition } from '../domain/service.ts';
 
 /** Targets that cross threads. */
@@ -17,9 +17,6 @@ export interface PackedTargets {
 
 const STRIDE = 7;
 const OWNED = 1;
-const NEEDS_GET = 2;
-const HEAD_SEEN = 4;
-const HEALTH_SEEN = 8;
 
 /** Packs targets in order. */
 export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
@@ -35,11 +32,7 @@ export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
     numbers[at++] = lastCheckedAt ?? Number.NaN;
     numbers[at++] = memory.askHealthAt ?? Number.NaN;
     numbers[at++] = accountId ?? Number.NaN;
-    numbers[at++] =
-      (origin === 'owner' ? OWNED : 0) |
-      (memory.needsGet ? NEEDS_GET : 0) |
-      (memory.headSeen ? HEAD_SEEN : 0) |
-      (memory.healthSeen ? HEALTH_SEEN : 0);
+    numbers[at++] = (origin === 'owner' ? OWNED : 0) | memoryFlags(memory, MEMORY_BITS);
   }
   return { numbers, domains: targets.map(({ domain }) => domain), checks: [...places.keys()] };
 }
@@ -54,19 +47,10 @@ export function* unpackTargets({ numbers, domains, checks }: PackedTargets): Gen
       revision: numbers[at + 1] as number,
       domain,
       origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
-      accountId: nullable(numbers[at + 5] as number),
+      accountId: unpackNullable(numbers[at + 5]),
       check: checks[numbers[at + 2] as number] as CheckDefinition,
-      memory: shareMemory({
-        needsGet: (flags & NEEDS_GET) !== 0,
-        headSeen: (flags & HEAD_SEEN) !== 0,
-        healthSeen: (flags & HEALTH_SEEN) !== 0,
-        askHealthAt: nullable(numbers[at + 4] as number),
-      }),
-      lastCheckedAt: nullable(numbers[at + 3] as number),
+      memory: unpackMemory(flags, numbers[at + 4], MEMORY_BITS),
+      lastCheckedAt: unpackNullable(numbers[at + 3]),
     };
   }
-}
-
-function nullable(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

@@ -3,7 +3,8 @@
  * collector to follow. A status that does not fit a row, such as one with a failure or with regions, is kept as it is.
  */
 
-import { PROBED_KINDS } from '../service.ts';
+import { packTiming, SOURCES, unpackNullable, unpackTiming } from '../packed.ts';
+import { NO_TIMING } from '../result.ts';
 import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../status.ts';
 import { type CurrentStatus, headOf, type LatestCheck, type StatusHead } from './current.ts';
 
@@ -30,7 +31,6 @@ const SOURCE_SHIFT = 8;
 const CODE_SHIFT = 13;
 const MAX_CODE = 65_535;
 
-const SOURCES: readonly LatestCheck['source'][] = [...PROBED_KINDS, 'heartbeat', 'silence'];
 /** Different words of health bodies that are numbered; 0: none. Statuses with further words are kept as they are. */
 const MAX_WORDS = 255;
 
@@ -79,7 +79,7 @@ export class StatusTable {
       seq: integers[row * INTEGERS] as number,
       observedAt: doubles[row * DOUBLES] as number,
       status: statusOf(flags),
-      checkedAt: nullable(doubles[row * DOUBLES + 2]),
+      checkedAt: unpackNullable(doubles[row * DOUBLES + 2]),
     };
   }
 
@@ -172,11 +172,7 @@ export class StatusTable {
     doubles[at++] = status.since ?? Number.NaN;
     doubles[at++] = latest?.checkedAt ?? Number.NaN;
     doubles[at++] = latest?.certificateExpiresAt ?? Number.NaN;
-    doubles[at++] = latest?.timing.dnsMs ?? Number.NaN;
-    doubles[at++] = latest?.timing.connectMs ?? Number.NaN;
-    doubles[at++] = latest?.timing.tlsMs ?? Number.NaN;
-    doubles[at++] = latest?.timing.firstByteMs ?? Number.NaN;
-    doubles[at] = latest?.timing.totalMs ?? Number.NaN;
+    packTiming(doubles, at, latest?.timing ?? NO_TIMING);
     integers[row * INTEGERS] = seq;
     integers[row * INTEGERS + 1] = latest?.responseTimeMs ?? NO_TIME;
     integers[row * INTEGERS + 2] = flags;
@@ -189,7 +185,7 @@ export class StatusTable {
     const responseTimeMs = integers[row * INTEGERS + 1] as number;
     const at = row * DOUBLES;
     const observedAt = doubles[at] as number;
-    const since = nullable(doubles[at + 1]);
+    const since = unpackNullable(doubles[at + 1]);
     const status = statusOf(flags);
     if ((flags & HAS_LATEST) === 0) return { serviceId, seq, observedAt, status, since, latest: null };
     // The order of the members is that of a check that was just made, so that both have the same JSON.
@@ -202,14 +198,8 @@ export class StatusTable {
       reported: this.#words[(words[row] as number) - 1] ?? null,
       failure: null,
       blocked: (flags & IS_BLOCKED) !== 0,
-      timing: {
-        dnsMs: nullable(doubles[at + 4]),
-        connectMs: nullable(doubles[at + 5]),
-        tlsMs: nullable(doubles[at + 6]),
-        firstByteMs: nullable(doubles[at + 7]),
-        totalMs: nullable(doubles[at + 8]),
-      },
-      certificateExpiresAt: nullable(doubles[at + 3]),
+      timing: unpackTiming(doubles, at + 4),
+      certificateExpiresAt: unpackNullable(doubles[at + 3]),
     };
     return { serviceId, seq, observedAt, status, since, latest };
   }
@@ -251,10 +241,6 @@ function flagsOf(chunk: Chunk | undefined, row: number): number {
 
 function statusOf(flags: number): ServiceStatus {
   return SERVICE_STATUSES[(flags >>> STATUS_SHIFT) & 3] as ServiceStatus;
-}
-
-function nullable(double: number | undefined): number | null {
-  return double === undefined || Number.isNaN(double) ? null : double;
 }
 
 function isInteger(value: number, max: number): boolean {

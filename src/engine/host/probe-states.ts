@@ -5,7 +5,7 @@
 import type { ActorStates } from '../../actor/actor-group.ts';
 import { IdMap } from '../../async/id-map.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
-import { type ProbeMemory, shareMemory } from '../../domain/result.ts';
+import { MEMORY_BITS, memoryFlags, unpackMemory } from '../../domain/packed.ts';
 import type { CheckDefinition } from '../../domain/service.ts';
 import { idleProbe, type ProbeState } from './probe-actor.ts';
 
@@ -24,9 +24,6 @@ interface Chunk {
 }
 
 const OWNED = 1;
-const NEEDS_GET = 2;
-const HEAD_SEEN = 4;
-const HEALTH_SEEN = 8;
 
 /**
  * States by service. The state of an idle actor is equal to the one that was stored, but another object, and its target does
@@ -118,12 +115,11 @@ function writeRow(chunk: Chunk, at: number, target: CheckTarget): void {
   chunk.revisions[at] = revision;
   chunk.askHealthAt[at] = memory.askHealthAt ?? Number.NaN;
   chunk.accounts[at] = accountId ?? 0;
-  chunk.flags[at] = (origin === 'owner' ? OWNED : 0) | flagsOf(memory);
+  chunk.flags[at] = (origin === 'owner' ? OWNED : 0) | memoryFlags(memory, MEMORY_BITS);
 }
 
 function readRow(chunk: Chunk, at: number, serviceId: number): CheckTarget {
   const flags = chunk.flags[at] as number;
-  const askHealthAt = chunk.askHealthAt[at] as number;
   return {
     serviceId,
     revision: chunk.revisions[at] as number,
@@ -131,16 +127,7 @@ function readRow(chunk: Chunk, at: number, serviceId: number): CheckTarget {
     origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
     accountId: chunk.accounts[at] || null,
     check: chunk.checks[at] as CheckDefinition,
-    memory: shareMemory({
-      needsGet: (flags & NEEDS_GET) !== 0,
-      headSeen: (flags & HEAD_SEEN) !== 0,
-      healthSeen: (flags & HEALTH_SEEN) !== 0,
-      askHealthAt: Number.isNaN(askHealthAt) ? null : askHealthAt,
-    }),
+    memory: unpackMemory(flags, chunk.askHealthAt[at], MEMORY_BITS),
     lastCheckedAt: null,
   };
-}
-
-function flagsOf({ needsGet, headSeen, healthSeen }: ProbeMemory): number {
-  return (needsGet ? NEEDS_GET : 0) | (headSeen ? HEAD_SEEN : 0) | (healthSeen ? HEALTH_SEEN : 0);
 }

@@ -2,13 +2,14 @@
 import { getOrInsert } from '../../../async/bounded-map.ts';
 import { CATEGORIES } from '../../../domain/category.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
+import { memoryFlags, packTiming, SOURCES } from '../../../domain/packed.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
 import type { Service } from '../../../domain/service.ts';
 import type { StoredCheck } from '../../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../../domain/status.ts';
 import type { Row } from '../../database/schema.ts';
 import { RARE_COLUMNS, readRareMembers } from '../services/service-rows.ts';
-import { AT, FLAG, type PackedStates, type RareMembers, SOURCES, STRIDE } from './packed-states.ts';
+import { AT, FLAG, type PackedStates, type RareMembers, STRIDE } from './packed-states.ts';
 import { toCurrent, toMemory } from './update-rows.ts';
 
 /** The row of a service: of the tables `services`, `current` and `heartbeat_services`. */
@@ -118,11 +119,7 @@ function packDefinition(numbers: Float64Array, at: number, row: PlainRow, check:
 
 function packMemory(numbers: Float64Array, at: number, memory: ProbeMemory): void {
   numbers[at + AT.askHealthAt] = memory.askHealthAt ?? Number.NaN;
-  numbers[at + AT.flags] =
-    (numbers[at + AT.flags] as number) |
-    (memory.needsGet ? FLAG.needsGet : 0) |
-    (memory.headSeen ? FLAG.headSeen : 0) |
-    (memory.healthSeen ? FLAG.healthSeen : 0);
+  numbers[at + AT.flags] = (numbers[at + AT.flags] as number) | memoryFlags(memory, FLAG);
 }
 
 /** `known`: memories by their texts. Most are equal. */
@@ -158,11 +155,7 @@ function packStatus(
     numbers[at + AT.statusCode] = latest.statusCode;
     numbers[at + AT.checkedAt] = latest.checkedAt;
     numbers[at + AT.certificateExpiresAt] = latest.certificateExpiresAt ?? Number.NaN;
-    numbers[at + AT.dnsMs] = timing.dnsMs ?? Number.NaN;
-    numbers[at + AT.connectMs] = timing.connectMs ?? Number.NaN;
-    numbers[at + AT.tlsMs] = timing.tlsMs ?? Number.NaN;
-    numbers[at + AT.firstByteMs] = timing.firstByteMs ?? Number.NaN;
-    numbers[at + AT.totalMs] = timing.totalMs ?? Number.NaN;
+    packTiming(numbers, at + AT.timing, timing);
     numbers[at + AT.word] = reported === null ? 0 : placeOfWord(reported) + 1;
   }
   numbers[at + AT.flags] = flags;

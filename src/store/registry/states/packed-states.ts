@@ -3,8 +3,8 @@
  * and the few checks that differ, so that an object is copied for none of them. What few services have travels beside.
  */
 import { CATEGORIES, type Category } from '../../../domain/category.ts';
-import { type ProbeMemory, shareMemory } from '../../../domain/result.ts';
-import { PROBED_KINDS, type Service } from '../../../domain/service.ts';
+import { SOURCES, unpackMemory, unpackNullable, unpackTiming } from '../../../domain/packed.ts';
+import type { Service } from '../../../domain/service.ts';
 import type { CurrentStatus, LatestCheck } from '../../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../../domain/status.ts';
 import type { ServiceState } from '../../ports/services.ts';
@@ -52,11 +52,8 @@ export const AT = {
   statusCode: 10,
   checkedAt: 11,
   certificateExpiresAt: 12,
-  dnsMs: 13,
-  connectMs: 14,
-  tlsMs: 15,
-  firstByteMs: 16,
-  totalMs: 17,
+  /** Five phases. */
+  timing: 13,
   word: 18,
 } as const;
 /** Bits of the flags, and where its small numbers begin: the places of words in lists. */
@@ -75,9 +72,6 @@ export const FLAG = {
   categoryShift: 17,
 } as const;
 
-/** The sources of checks by their numbers. */
-export const SOURCES: readonly LatestCheck['source'][] = [...PROBED_KINDS, 'heartbeat', 'silence'];
-
 /** The packed states in order. They share checks, memories and words that are equal, because there may be a million of them. */
 export function unpackStates({ numbers, texts, checks, words, rest }: PackedStates): ServiceState[] {
   const names: readonly string[] = JSON.parse(texts);
@@ -93,7 +87,7 @@ export function unpackStates({ numbers, texts, checks, words, rest }: PackedStat
       domain: names[text++] as string,
       category: CATEGORIES[flags >>> FLAG.categoryShift] as Category,
       origin: (flags & FLAG.isOwned) === 0 ? 'catalogue' : 'owner',
-      accountId: nullable(numbers[at + AT.accountId]),
+      accountId: unpackNullable(numbers[at + AT.accountId]),
       verified: (flags & FLAG.isVerified) !== 0,
       paused: (flags & FLAG.isPaused) !== 0,
       check: definitions[numbers[at + AT.check] as number] as Service['check'],
@@ -105,10 +99,10 @@ export function unpackStates({ numbers, texts, checks, words, rest }: PackedStat
       seq: numbers[at + AT.seq] as number,
       observedAt: numbers[at + AT.observedAt] as number,
       status: SERVICE_STATUSES[(flags >>> FLAG.statusShift) & 3] as ServiceStatus,
-      since: nullable(numbers[at + AT.since]),
+      since: unpackNullable(numbers[at + AT.since]),
       latest: (flags & FLAG.hasLatest) === 0 ? null : unpackCheck(numbers, at, flags, words),
     };
-    const memory = unpackMemory(flags, numbers[at + AT.askHealthAt]);
+    const memory = unpackMemory(flags, numbers[at + AT.askHealthAt], FLAG);
     states.push({ service, current, memory, openIncident: null });
   }
   for (const [index, { service, ...members }] of rest) {
@@ -116,15 +110,6 @@ export function unpackStates({ numbers, texts, checks, words, rest }: PackedStat
     states[index] = { ...state, ...members, service: { ...state.service, ...service } };
   }
   return states;
-}
-
-function unpackMemory(flags: number, askHealthAt: number | undefined): ProbeMemory {
-  return shareMemory({
-    needsGet: (flags & FLAG.needsGet) !== 0,
-    headSeen: (flags & FLAG.headSeen) !== 0,
-    healthSeen: (flags & FLAG.healthSeen) !== 0,
-    askHealthAt: nullable(askHealthAt),
-  });
 }
 
 function unpackCheck(
@@ -136,24 +121,14 @@ function unpackCheck(
   // The order of the members is that of a check that was just made, so that both have the same JSON.
   return {
     status: SERVICE_STATUSES[(flags >>> FLAG.verdictShift) & 3] as Verdict,
-    responseTimeMs: nullable(numbers[at + AT.responseTimeMs]),
+    responseTimeMs: unpackNullable(numbers[at + AT.responseTimeMs]),
     statusCode: numbers[at + AT.statusCode] as number,
     checkedAt: numbers[at + AT.checkedAt] as number,
     source: SOURCES[(flags >>> FLAG.sourceShift) & 31] as LatestCheck['source'],
     reported: words[(numbers[at + AT.word] as number) - 1] ?? null,
     failure: null,
     blocked: (flags & FLAG.isBlocked) !== 0,
-    timing: {
-      dnsMs: nullable(numbers[at + AT.dnsMs]),
-      connectMs: nullable(numbers[at + AT.connectMs]),
-      tlsMs: nullable(numbers[at + AT.tlsMs]),
-      firstByteMs: nullable(numbers[at + AT.firstByteMs]),
-      totalMs: nullable(numbers[at + AT.totalMs]),
-    },
-    certificateExpiresAt: nullable(numbers[at + AT.certificateExpiresAt]),
+    timing: unpackTiming(numbers, at + AT.timing),
+    certificateExpiresAt: unpackNullable(numbers[at + AT.certificateExpiresAt]),
   };
-}
-
-function nullable(value: number | undefined): number | null {
-  return value === undefined || Number.isNaN(value) ? null : value;
 }
