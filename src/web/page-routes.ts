@@ -17,7 +17,7 @@ import { findShownPage, shownOn } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
-import type { DashboardSources } from './dashboard/dashboard-forms.ts';
+import type { OwnerSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
@@ -79,24 +79,7 @@ export type PageSources = Omit<
   'changes' | 'assets' | 'logos' | 'whyUnreached'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
-  readonly owners: Pick<
-    DashboardSources,
-    | 'providers'
-    | 'local'
-    | 'sessions'
-    | 'proofs'
-    | 'destinations'
-    | 'bounds'
-    | 'registry'
-    | 'samples'
-    | 'kinds'
-    | 'acknowledgeLinks'
-    | 'badgeAddresses'
-    | 'charge'
-    | 'tryCheck'
-    | 'shareOf'
-    | 'sendsMail'
-  > | null;
+  readonly owners: OwnerSources | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
   readonly mayRead: StatusPageViewSources['mayRead'];

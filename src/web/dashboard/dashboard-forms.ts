@@ -17,27 +17,9 @@ import type { SendContext } from '../../resources/channels/channels.ts';
 import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
 import type { CheckBounds } from '../../resources/services/check-document.ts';
 import type { TrialContext } from '../../resources/services/new-service.ts';
-import type { ContentStore } from '../../store/ports/account-content.ts';
-import type { AccountStore } from '../../store/ports/accounts.ts';
-import type { AlertStore, RuleStore } from '../../store/ports/alerts.ts';
-import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
-import type { CredentialStore } from '../../store/ports/credentials.ts';
-import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
-import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
-import type { IncidentList } from '../../store/ports/incidents.ts';
-import type { InvitationStore } from '../../store/ports/invitations.ts';
-import type { KeyStore } from '../../store/ports/keys.ts';
-import type { MemberStore } from '../../store/ports/members.ts';
-import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { PeopleStore } from '../../store/ports/people.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { Registry } from '../../store/ports/registry.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
-import type { SetupLinkStore, SignInGuardStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { StatusReads } from '../../store/ports/status.ts';
-import type { PageStore } from '../../store/ports/status-pages.ts';
-import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
-import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { BadgeAddresses } from '../../view/badge-addresses.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
@@ -53,35 +35,10 @@ export interface AccountShare {
   readonly waiting: number;
 }
 
-export interface DashboardSources extends Omit<SignInSources, 'registry'> {
-  readonly registry: AccountStore &
-    PeopleStore &
-    SignInStore &
-    SignInGuardStore &
-    SetupLinkStore &
-    MemberStore &
-    InvitationStore &
-    KeyStore &
-    IdempotencyStore &
-    Omit<ServiceStore, 'watchChanges'> &
-    OwnershipStore &
-    CredentialStore &
-    HeartbeatStore &
-    WebhookStore &
-    PageStore &
-    PostStore &
-    IncidentList &
-    ChannelStore &
-    MessageStore &
-    RuleStore &
-    SubscriptionStore &
-    Pick<AlertStore, 'alertsOf' | 'acknowledge' | 'accountOfThread'> &
-    ContentStore;
-  readonly directory: ShownDirectory;
-  readonly status: StatusReads;
+/** What a site has for owners. */
+export interface OwnerSources extends Pick<SignInSources, 'providers' | 'local' | 'sessions'> {
+  readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
-  readonly beginHistory: BeginHistory;
-  readonly clock: Clock;
   readonly proofs: DomainProofs;
   readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
@@ -101,9 +58,16 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly tryCheck: TrialContext['tryCheck'];
   /** The share of an account whose checks wait for it in this process; null: none of them does. Absent: not known. */
   readonly shareOf?: (accountId: number) => AccountShare | null;
-  readonly limits: () => ApiLimits;
   /** True if the operator has configured a mail server. Default false. */
   readonly sendsMail?: boolean;
+}
+
+export interface DashboardSources extends Omit<SignInSources, 'registry'>, OwnerSources {
+  readonly directory: ShownDirectory;
+  readonly status: StatusReads;
+  readonly beginHistory: BeginHistory;
+  readonly clock: Clock;
+  readonly limits: () => ApiLimits;
 }
 
 /** Shows the page that asks before a form is taken. */

@@ -5,16 +5,13 @@ import type { OwnedPage } from '../../domain/status-page.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { retryLater } from '../../http/problem.ts';
 import type { HttpRequest } from '../../http/route.ts';
-import type { DashboardSources } from '../dashboard/dashboard-forms.ts';
+import type { OwnerSources } from '../dashboard/dashboard-forms.ts';
 import { findSession } from '../dashboard/sign-in-pages.ts';
 
 /** Sources of the decision. */
 export interface PageReaderSources {
   /** Null: this site has no owners, and nobody sees such pages. */
-  readonly owners: Pick<
-    DashboardSources,
-    'providers' | 'local' | 'sessions' | 'registry' | 'proofs' | 'destinations' | 'bounds'
-  > | null;
+  readonly owners: OwnerSources | null;
   readonly siteUrl: string;
   readonly now: () => number;
 }
