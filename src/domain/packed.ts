@@ -1,5 +1,5 @@
 /**
- * How results, targets and states are packed into rows of numbers, so that threads exchange no objects and a million of them cost little.
+ * The codec that packs results, targets and states into rows of numbers, so that threads exchange no objects and a million of them cost little.
  * NaN stands for null; flags are the bits of one number.
  */
 import { type ProbeMemory, shareMemory, type Timing } from './result.ts';

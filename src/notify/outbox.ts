@@ -28,7 +28,7 @@ export interface SenderContext {
 /** An outbox of the registry. */
 export interface OutboxOptions<Item extends Due, Outcome> extends SenderContext {
   /**
-   * What is due at `now`, epoch milliseconds, the first `limit`. What is in flight is still due. `lookAfter`: something more may be sent
+   * The first `limit` items that are due at `now`, epoch milliseconds. Items in flight are still due. `lookAfter`: something more may be sent
    * after so many milliseconds, sooner than the next poll.
    */
   readonly due: (now: number, limit: number, lookAfter: (ms: number) => void) => Promise<readonly Item[]>;

@@ -7,7 +7,7 @@ const MAX_SHOWN = 50;
 /** Maximum number of due rows of one account in a call, so that its slow receivers do not delay those of others. */
 export const MAX_DUE_PER_ACCOUNT = 8;
 
-/** How an attempt ended, as the ports describe it. */
+/** The outcome of an attempt, as the ports describe it. */
 interface Outcome {
   readonly id: number;
   readonly wasDueAt: number | null;
@@ -54,7 +54,7 @@ export function defineOutbox<Name extends 'alert_messages' | 'deliveries'>(table
      SELECT (SELECT min(${receiver}) FROM ${table}
              WHERE due_at IS NOT NULL AND ${receiver} > waiting.${receiver})
      FROM waiting WHERE waiting.${receiver} IS NOT NULL)`,
-    /** Whether the account has that receiver. */
+    /** Returns true if the account has that receiver. */
     owns: async ({ queries }: RegistryStore, accountId: number, receiverId: number): Promise<boolean> =>
       (await queries.first(owned(accountId, receiverId))) !== undefined,
     /** Rows of an account, newest first; of one receiver if it is given. */

@@ -35,7 +35,7 @@ export interface AccountShare {
   readonly waiting: number;
 }
 
-/** What a site has for owners. */
+/** The parts that a site has for owners. */
 export interface OwnerSources extends Pick<SignInSources, 'providers' | 'local' | 'sessions'> {
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
