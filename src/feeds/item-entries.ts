@@ -66,7 +66,9 @@ function incidentOf(
   rules: ItemRules,
   now: number,
 ): FeedIncident | null {
-  const stated = statusOf(items.find(({ meaning }) => meaning !== null)?.meaning ?? null);
+  const stated =
+    statusOf(items.find(({ meaning }) => meaning !== null)?.meaning ?? null) ??
+    (newest.endedAt === null ? null : 'resolved');
   const changedAt = timeOf(newest);
   if (changedAt === null && (stated === null || stated === 'resolved')) return null;
   const span = items.find(({ timeline }) => timeline.span !== null)?.timeline.span ?? null;
@@ -82,7 +84,7 @@ function incidentOf(
     severity: newest.severity ?? rules.severity,
     status: endedAt === null ? (stated ?? 'investigating') : 'resolved',
     startedAt: span?.startsAt ?? earliestOf(items),
-    resolvedAt: endedAt ?? span?.endsAt ?? null,
+    resolvedAt: endedAt ?? span?.endsAt ?? newest.endedAt,
   });
 }
 
@@ -159,12 +161,18 @@ function baseOf(items: readonly ReadItem[], { key, title, sourceUrl }: ReadItem)
 
 /** The updates of an item, oldest first. An update without a status keeps the one before it. */
 function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
-  const { timeline, meaning, isMaintenance } = item;
+  const { timeline, meaning, isMaintenance, endedAt } = item;
   const first = isMaintenance ? 'identified' : 'investigating';
   const dated = timeline.updates.filter((update) => update.at !== null);
   if (dated.length === 0) {
     const text = boundText(timeline.updates[0]?.text ?? timeline.text);
-    return [{ at: timeOf(item) ?? now, status: statusOf(meaning) ?? first, text }];
+    const at = timeOf(item) ?? now;
+    return endedAt === null
+      ? [{ at, status: statusOf(meaning) ?? first, text }]
+      : [
+          { at, status: first, text },
+          { at: endedAt, status: 'resolved', text: '' },
+        ];
   }
   let status: FeedUpdate['status'] = first;
   return dated.map((update, index) => {

@@ -59,6 +59,10 @@ const SPAN =
 
 const MAX_PARTS = 1_000;
 
+/** `[Identified] Thu, 01 Oct 2026 10:30:00 +0000: …`, as Cachet writes updates; the first has no state. */
+const MARKED =
+  /^(?:[[]([^[\]]{1,40})[\]] )?([a-z]{3}, \d\d? [a-z]{3} \d{4} [\d:]{5,8} \S{1,8}):(?:\s(.*))?$/i;
+
 /** Between time and state. */
 const HEADING_DASH = / [-–—|·] /;
 const MAX_HEADING = 80;
@@ -136,15 +140,17 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
   const updates: { at: number; meaning: WordMeaning; texts: string[] }[] = [];
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? '';
-    const headed = readHeading(line, near);
+    const headed = readHeading(line, near) ?? readMarked(line, updates.length === 0);
     const at = headed?.at ?? readDate(line, near);
     const label = at === null || headed !== null ? null : readLabel(lines[index + 1] ?? '');
-    if (headed !== null) updates.push({ ...headed, texts: [] });
+    if (headed !== null) updates.push({ texts: [], ...headed });
     else if (at !== null && label !== null) {
       updates.push({ at, meaning: label.meaning, texts: [label.text] });
       index += 1;
     } else updates.at(-1)?.texts.push(line);
   }
+  // A first text with a time alone is no list of updates.
+  if (updates.length === 1 && lines.some((line) => /^[^[]/.test(line) && MARKED.test(line))) return [];
   // Most texts list the newest first, also within one minute.
   const isOldestFirst = (updates[0]?.at ?? 0) < (updates.at(-1)?.at ?? 0);
   return (isOldestFirst ? updates : updates.toReversed())
@@ -169,6 +175,14 @@ function readHeading(line: string, near: number | null) {
     if (at !== null && meaning !== null) return { at, meaning };
   }
   return null;
+}
+
+/** An update as {@link MARKED} has it; null: another line. `isFirst`: it needs no state. */
+function readMarked(line: string, isFirst: boolean) {
+  const [, word, time = '', text = ''] = MARKED.exec(line) ?? [];
+  const at = readTime(time);
+  const meaning = word === undefined && isFirst ? ({ kind: 'update' } as const) : meaningOf(word ?? '');
+  return at === null || meaning === null ? null : { at, meaning, texts: [text] };
 }
 
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {

@@ -56,12 +56,15 @@ const FOREIGN_WORDS = STATE_WORDS.slice(1)
 
 const MARKS = `${TITLE_WORDS}|${FOREIGN_WORDS}`;
 
+/** Those that only brackets tell from names. */
+const BRACKETED_WORDS = 'fixed|watching|reported|recovered|closed|scheduled|in progress|cancell?ed';
+
 const LEADING_MARK = new RegExp(
-  `^(?:[[【](${MARKS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：]|(${LEADING_WORDS}) [-–—] )\\s*`,
+  `^(?:[[【](${MARKS}|${BRACKETED_WORDS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：]|(${LEADING_WORDS}) [-–—] )\\s*`,
   'i',
 );
 const TRAILING_MARK = new RegExp(
-  `\\s*(?:[[【](${MARKS})[\\]】]|[(（](${MARKS})[)）]|\\s[-–—|:]\\s(${MARKS}))$`,
+  `\\s*(?:[[【](${MARKS}|${BRACKETED_WORDS})[\\]】]|[(（](${MARKS})[)）]|\\s[-–—|:]\\s(${MARKS}))$`,
   'i',
 );
 

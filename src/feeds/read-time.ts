@@ -7,9 +7,12 @@ const LATEST = Date.UTC(2100, 0, 1);
 
 const MAX_TIME_LENGTH = 80;
 
-/** `2026-09-20T10:00:00.123456+02:00`; a time without a zone is read as UTC, a day alone as its first moment. */
+/**
+ * `2026-09-20T10:00:00.123456+02:00`; a time without a zone is read as UTC, a day alone as its first moment. Go writes the name of
+ * the zone behind its offset.
+ */
 const ISO =
-  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?\s?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/i;
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?\s?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d(?: [a-z]{3,5})?|[+-]\d\d)?)?$/i;
 
 /** `Sun, 20 Sep 2026 10:00:00 +0200` (RFC 822 and 1123; years of two digits, no seconds, full names of months). */
 const RFC_822 =
@@ -58,19 +61,45 @@ const ZONES: Readonly<Record<string, number>> = {
   msk: 3,
   // India's: pages of Ireland and Israel use others.
   ist: 5.5,
+  pkt: 5,
+  npt: 5.75,
+  ict: 7,
+  wib: 7,
+  wita: 8,
+  myt: 8,
+  pht: 8,
   sgt: 8,
   hkt: 8,
   awst: 8,
+  wit: 9,
   jst: 9,
   kst: 9,
+  acst: 9.5,
+  acdt: 10.5,
   aest: 10,
   aedt: 11,
   nzst: 12,
   nzdt: 13,
+  wat: 1,
+  cat: 2,
+  sast: 2,
+  eat: 3,
+  idt: 3,
+  trt: 3,
   akst: -9,
   akdt: -8,
   hst: -10,
+  // The Atlantic's, not Arabia's.
+  ast: -4,
+  adt: -3,
+  nst: -3.5,
+  ndt: -2.5,
+  art: -3,
   brt: -3,
+  clt: -4,
+  clst: -3,
+  cot: -5,
+  pet: -5,
 };
 
 /**
@@ -159,7 +188,7 @@ function monthOf(name: string): number {
 /** Milliseconds east of Greenwich; no zone is UTC, an unknown one null. */
 function readZone(zone: string | undefined): number | null {
   if (zone === undefined) return 0;
-  const match = /^(?:GMT|UTC)?([+-])(\d{1,2}?):?(\d\d)?$/i.exec(zone);
+  const match = /^(?:GMT|UTC)?([+-])(\d{1,2}?):?(\d\d)?(?: [a-z]{3,5})?$/i.exec(zone);
   if (match === null) {
     const hours = Object.hasOwn(ZONES, zone.toLowerCase()) ? ZONES[zone.toLowerCase()] : undefined;
     return hours === undefined ? null : hours * HOUR_MS;

@@ -20,7 +20,7 @@ export type StateWord =
 /** Words in lower case, separated by commas. */
 export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[] = [
   {
-    investigating: 'investigating, new, open, active, ongoing, reopened',
+    investigating: 'investigating, reported, new, open, active, ongoing, reopened',
     trouble:
       'degraded, degraded performance, down, unavailable, outage, minor outage, partial outage, major outage, ' +
       'full outage, service outage, service disruption, service degradation, service interruption',
@@ -203,7 +203,7 @@ export const STATE_SENTENCES: readonly (readonly [
   ],
   [/(?<!\b(?:may|might|could) )\b(?:has|have) (?:now )?(?:been )?identified\b/iu, 'identified'],
   [/原因を特定|已(?:定位|确认)(?:问题|原因|故障)|问题已定位/u, 'identified'],
-  [/\b(?:we are|we're|currently|are still) investigating\b/iu, 'investigating'],
+  [/\b(?:we are|we're|currently|are still) investigating\b|\bhas been down since\b/iu, 'investigating'],
   [
     /wir untersuchen|nous enquêtons|estamos investigando|調査(?:して|を進めて)|正在(?:紧急)?(?:排查|调查|調查)/iu,
     'investigating',

@@ -16,9 +16,9 @@ import {
   requireObjects,
   textAt,
   textListAt,
+  timeAt,
   wordAt,
 } from '../json-shape.ts';
-import { readTime } from '../read-time.ts';
 import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Maximum length of the name of a system, with which each of its issues is read. */
@@ -75,7 +75,7 @@ function readIssue(
   pageUrl: string,
 ): FeedIncident | null {
   if (isYes(issue, 'informational')) return null;
-  const startedAt = timeOf(issue, 'createdAt');
+  const startedAt = timeAt(issue, 'createdAt');
   return buildIncident({
     key,
     ...(startedAt === null ? {} : { continues: STATE_KEYS }),
@@ -86,17 +86,8 @@ function readIssue(
     severity: lookUp(SEVERITIES, wordAt(issue, 'severity')) ?? 'minor',
     status: isYes(issue, 'resolved') ? 'resolved' : 'investigating',
     startedAt,
-    resolvedAt: timeOf(issue, 'resolvedAt'),
+    resolvedAt: timeAt(issue, 'resolvedAt'),
   });
-}
-
-/** `2025-04-10 13:00:00 +0000 UTC` */
-function timeOf(issue: JsonObject, name: string): number | null {
-  return readTime(
-    textAt(issue, name)
-      .slice(0, 100)
-      .replace(/ [A-Z]{3,4}$/, ''),
-  );
 }
 
 function isYes(issue: JsonObject, name: string): boolean {

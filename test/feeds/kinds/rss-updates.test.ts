@@ -201,6 +201,61 @@ t.test('an end in the title counts where the text has no times', async (t) => {
   ]);
 });
 
+t.test('it reads the RSS of Cachet, whose updates begin with their state and time', async (t) => {
+  const link = 'https://status.example.com/incidents/0192';
+  const description = [
+    'Sun, 20 Sep 2026 09:00:00 +0000: <p>Logins fail.</p>',
+    '',
+    '[Identified] Sun, 20 Sep 2026 09:20:00 +0000: <p>A certificate ended.</p>',
+    '',
+    '[Fixed] Sun, 20 Sep 2026 09:40:00 +0000: <p>It is renewed.</p>',
+  ];
+  const told = [
+    { at: at('09:00'), status: 'investigating', text: 'Logins fail.' },
+    { at: at('09:20'), status: 'identified', text: 'A certificate ended.' },
+    { at: at('09:40'), status: 'resolved', text: 'It is renewed.' },
+  ];
+  for (const [count, label, status, to] of [
+    [1, 'Reported', 'investigating', null],
+    [1, 'Watching', 'monitoring', null],
+    [1, 'Fixed', 'resolved', at('10:00')],
+    [2, 'Identified', 'identified', null],
+    [3, 'Fixed', 'resolved', at('09:40')],
+  ] as const) {
+    const lines = description.slice(0, 2 * count - 1).join('\n');
+    const [entry, ...more] = readItems({ ...TODAY, link, title: `[${label}] Logins`, description: lines });
+    t.match(entry, { key: link, title: 'Logins', status, resolvedAt: to }, `${count} ${label}`);
+    if (count > 1) t.match(entry?.updates, told.slice(0, count));
+    t.same(more, []);
+  }
+});
+
+t.test('it reads the RSS of cState, whose category is the end', async (t) => {
+  const from = { ...TODAY, pubDate: 'Sun, 20 Sep 2026 08:00:00 +0000', description: 'Logins fail.' };
+  const category = '2026-09-20 09:30:00 +0000 UTC';
+  for (const title of ['[Resolved] Logins', '[Opgelost] Logins'])
+    t.match(readItems({ ...from, title, category }), [
+      {
+        status: 'resolved',
+        startedAt: at('08:00'),
+        resolvedAt: at('09:30'),
+        updates: [
+          { at: at('08:00'), status: 'investigating', text: 'Logins fail.' },
+          { at: at('09:30'), status: 'resolved', text: '' },
+        ],
+      },
+    ]);
+  t.match(readItems({ ...from, title: 'Logins', category: '<no value>' }), [{ status: 'investigating' }]);
+});
+
+t.test('it reads the RSS of Uptime Kuma, which lists what is down', async (t) => {
+  const title = 'Shop is down';
+  const description = 'Shop has been down since 2026-09-17 10:00:00.123 UTC';
+  t.match(readItems({ guid: '7-x', title, description, pubDate: 'Thu, 17 Sep 2026 10:00:00 GMT' }), [
+    { title, status: 'investigating', startedAt: Date.UTC(2026, 8, 17, 10), resolvedAt: null },
+  ]);
+});
+
 t.test('a title that is escaped twice is read', async (t) => {
   for (const [title, read] of [
     ['API &amp;amp; Chat', 'API & Chat'],
