@@ -68,10 +68,12 @@ t.test('it keeps the body of a POST as a log', async (t) => {
     log: 'no space left',
   });
   t.equal((await post(`${SECRET}/log?run=r1`, new Uint8Array([0x61, 0, 0xff, 0x62]))).status, 200);
+  t.equal((await post(`${SECRET}/log?run=r2`, Buffer.from('\uFEFFzweite Öffnung', 'utf16le'))).status, 200);
   t.equal((await post(`${SECRET}/log`, 'x'.repeat(20_000))).status, 200);
   t.equal((await post(`${SECRET}/log`, ' ')).status, 200, 'an empty log is nothing to keep');
   t.same(await world.registry.heartbeatLogs(1), [
     { at: NOW, run: null, text: `${'x'.repeat(9_994)}\n[cut]` },
+    { at: NOW, run: 'r2', text: 'zweite Öffnung' },
     { at: NOW, run: 'r1', text: 'a\uFFFD\uFFFDb' },
   ]);
   t.equal(world.heartbeats.taken.length, 1, 'a log is no heartbeat');

@@ -32,11 +32,12 @@ export function readAddressSignal(part: string): AddressSignal | null {
 }
 
 /**
- * The text of a body as a log; null: the body is empty. What is not UTF-8, and U+0000, becomes U+FFFD. A log that is too long
- * ends with a line that says so, as does one that is not `isWhole`.
+ * The text of a body as a log; null: the body is empty. It is in UTF-8, or as PowerShell writes it, in UTF-16 with a byte order mark;
+ * what is not, and U+0000, becomes U+FFFD. A log that is too long ends with a line that says so, as does one that is not `isWhole`.
  */
 export function readLog(body: Uint8Array, isWhole: boolean): string | null {
-  return cutLog(new TextDecoder().decode(body), isWhole);
+  const isWide = body.length > 2 && body[0] === 0xff && body[1] === 0xfe;
+  return cutLog(new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(body), isWhole);
 }
 
 /** A text as a log, by the rules of {@link readLog}. */
