@@ -219,8 +219,8 @@ function connectSecure(
   const socket = connectTls({
     ...target,
     secureContext: trust.context,
-    // An IP address must not be sent as server name (RFC 6066, 3).
-    servername: destination.literal ? '' : destination.host,
+    // An IP address must not be sent as server name, nor the dot at the end of a name (RFC 6066, 3).
+    servername: destination.literal ? '' : destination.host.replace(/\.$/, ''),
     ...(protocols.length > 0 ? { ALPNProtocols: [...protocols] } : {}),
     // The certificate is verified after the handshake, so that the expiry of a refused one is known too.
     rejectUnauthorized: false,

@@ -72,8 +72,12 @@ t.test('it sends the name of the host, never an address, and speaks HTTP/1.1', a
   });
   t.match(await probe(`https://one.demo.test:${port}/`), { statusCode: 204, failure: null });
   t.match(await probe(url), { statusCode: 204, failure: null });
-  t.match([names[0] || null, names[1] || null], ['one.demo.test', null]);
-  t.same(protocols, ['http/1.1', 'http/1.1']);
+  t.match(await probe(`https://one.demo.test.:${port}/`), { statusCode: 204, failure: null });
+  t.match(
+    names.map((name) => name || null),
+    ['one.demo.test', null, 'one.demo.test'],
+  );
+  t.same(protocols, ['http/1.1', 'http/1.1', 'http/1.1']);
 });
 
 t.test('it knows the end of a certificate that ends soon', async (t) => {
