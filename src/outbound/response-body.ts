@@ -33,11 +33,11 @@ function codingsOf(field: Headers[string]): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity');
 }
 
-/** The value of Content-Length; several equal values count as one (RFC 9112, 6.3). A cause: it is invalid. */
+/** The value of Content-Length; several equal values count as one (RFC 9112, 6.3), an empty one as none. A cause: it is invalid. */
 function lengthOf(headers: Headers): number | FailureCause | null {
   const field = headers['content-length'];
   if (field === undefined) return null;
-  const lengths = new Set(listOf(field));
+  const lengths = new Set(listOf(field).filter((length) => length !== ''));
   const [length] = lengths;
   if (length === undefined) return null;
   if (lengths.size > 1) return { code: 'lengths_contradict' };

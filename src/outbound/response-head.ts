@@ -19,8 +19,8 @@ export interface ResponseHead {
 /** A head, or what is wrong with it; null: more bytes are needed. */
 export type HeadProgress = ResponseHead | { readonly problem: FailureCause } | null;
 
-/** Maximum size of a head together with its interim responses; a longer one is a failure of the target. */
-const MAX_HEADER_BYTES = 65_536;
+/** Maximum size of a head together with its interim responses, that of browsers; a longer one is a failure of the target. */
+const MAX_HEADER_BYTES = 262_144;
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -46,6 +46,10 @@ const ROWS: readonly Row[] = [
     answer: `HTTP/1.1 200 OK\r\n${LENGTH}, ${BODY.length}\r\n\r\n${BODY}`,
   },
   {
+    name: 'an empty length',
+    answer: `HTTP/1.1 200 OK\r\ncontent-length:\r\n\r\n${BODY}`,
+  },
+  {
     name: 'chunks beside a length',
     answer: `HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n${CHUNKS}`,
   },
