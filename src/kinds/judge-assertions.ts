@@ -1,6 +1,6 @@
 /** Tries assertions on a response. All of them together have one budget, because they run in the thread of all checks. Pure. */
 import { type BodyProblem, type Failure, failureOf } from '../domain/failure.ts';
-import type { BodyReading } from '../outbound/read-body.ts';
+import { type BodyReading, parseJson } from '../outbound/read-body.ts';
 import type { Headers } from '../outbound/response-head.ts';
 import { type Assertion, needsBody } from './assertions.ts';
 import { MAX_MATCHED_LENGTH, matchesExpression } from './expression.ts';
@@ -160,7 +160,7 @@ function readDocument(body: BodyReading | null): { readonly value: unknown } | B
   if (body === null) return { code: 'not_json' };
   if (!body.whole) return { code: 'too_long_for_json', maxBytes: MAX_ASSERTED_BYTES };
   try {
-    return { value: JSON.parse(body.text) };
+    return { value: parseJson(body.text) };
   } catch {
     return { code: 'not_json' };
   }

@@ -3,7 +3,7 @@ import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts
 import type { AcceptRule } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
 import type { Fault } from '../outbound/fault.ts';
-import type { BodyReading } from '../outbound/read-body.ts';
+import { type BodyReading, parseJson } from '../outbound/read-body.ts';
 
 /** The part of a response that rules look at. Header names in lower case. */
 export interface ResponseHead {
@@ -154,7 +154,7 @@ function judgeBody(body: BodyReading, healthSeen: boolean, page: boolean): Healt
 /** The `status` of a JSON object; null: the text is not JSON, or its status is not a string. */
 function readStatus(text: string): string | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     if (typeof value !== 'object' || value === null || !('status' in value)) return null;
     return typeof value.status === 'string' ? value.status : null;
   } catch {

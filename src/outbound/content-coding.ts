@@ -27,11 +27,11 @@ type Decoder = (content: Content, maxBytes: number) => Promise<Content | null>;
 const MAX_CODINGS = 5;
 
 /**
- * Undoes the codings that `Content-Encoding` names, the last one first. Unknown ones are identity, as in curl and Go, because
- * servers name charsets there. What follows the first `maxBytes` of decoded bytes is neither decoded nor judged.
+ * Undoes the codings that `Content-Encoding` and `Transfer-Encoding` name, the last one first. Unknown ones are identity, as in curl and
+ * Go, because servers name charsets there. What follows the first `maxBytes` of decoded bytes is neither decoded nor judged.
  */
 export async function decodeContent(body: Content, headers: Headers, maxBytes: number): Promise<Decoded> {
-  const codings = codingsOf(headers['content-encoding']);
+  const codings = ['content-encoding', 'transfer-encoding'].flatMap((name) => codingsOf(headers[name]));
   if (codings.length > MAX_CODINGS) return { damaged: codings.slice(-MAX_CODINGS).join(', ') };
   let content = body;
   for (const coding of codings.toReversed()) {

@@ -25,6 +25,19 @@ export async function readBody(
   return { kind: 'text', text: decodeText(content.bytes, headers, content.cut), whole: !content.cut };
 }
 
+/** Strings, whose texts are kept, and numbers that JSON lacks. */
+const NOT_FINITE = /"(?:[^"\\]|\\.)*"?|-?\b(?:NaN|Infinity)\b/gs;
+
+/** Parses JSON. `NaN` and `Infinity`, which many programs write nevertheless, are null. Throws if the text is something else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!/NaN|Infinity/.test(text)) throw error;
+    return JSON.parse(text.replace(NOT_FINITE, (found) => (found.startsWith('"') ? found : 'null')));
+  }
+}
+
 /** Number of bytes in which a page may declare its charset. */
 const MAX_DECLARATION_BYTES = 4_096;
 

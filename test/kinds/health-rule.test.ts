@@ -63,6 +63,11 @@ t.test('it calls a word outside the vocabulary down and shows it', async (t) => 
   }
 });
 
+t.test('numbers that JSON lacks hide no word', async (t) => {
+  const body = text('{"latency": NaN, "load": [-Infinity], "status": "down"}');
+  t.match(judgeHealth(head(200), body, false), { kind: 'health', reported: 'down' });
+});
+
 t.test('it takes the absence of a health body for a missing endpoint until one was seen', async (t) => {
   const absent = [
     text(''),

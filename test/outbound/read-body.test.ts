@@ -1,7 +1,7 @@
 /** Bodies of responses as text: content codings, the limit, charsets. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
-import { type BodyReading, readBody } from '../../src/outbound/read-body.ts';
+import { type BodyReading, parseJson, readBody } from '../../src/outbound/read-body.ts';
 import type { Headers } from '../../src/outbound/response-head.ts';
 
 const MAX = 65_536;
@@ -41,6 +41,19 @@ t.test('it undoes the codings of HTTP, and takes unknown ones for identity', asy
     t.same(await read(body, { 'content-encoding': coding }), whole(text), String(coding));
   t.same(await read(PLAIN), whole(TEXT));
   t.same(await read(null), whole(''));
+  const both = { 'content-encoding': 'br', 'transfer-encoding': 'gzip, chunked' };
+  t.same(
+    await read(gzipSync(brotliCompressSync(PLAIN)), both),
+    whole(TEXT),
+    'codings of the transfer come last',
+  );
+});
+
+t.test('JSON may have the numbers that it lacks', async (t) => {
+  const text = '{"a":[NaN,-Infinity,{"b":Infinity}],"NaN":"-Infinity \\" NaN"}';
+  t.same(parseJson(text), { a: [null, null, { b: null }], NaN: '-Infinity " NaN' });
+  for (const other of ['NaN,', '{"a":nan}', 'NaNa', '"NaN', `${'"\\"'.repeat(60_000)}NaN`])
+    t.throws(() => parseJson(other), SyntaxError, other.slice(0, 20));
 });
 
 t.test('a body that is damaged or incomplete is unreadable', async (t) => {
