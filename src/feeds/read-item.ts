@@ -71,7 +71,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     /** The newest state; null: the item has none. */
     meaning: maintains ? inMaintenance(meaning) : meaning,
     isMaintenance: maintains,
-    /** When it ended: cState writes that as the category. Null: the item does not say. */
+    /** Time of its end, which cState writes as the category; null: the item does not say. */
     endedAt: item.categories.map(readTime).find((at) => at !== null && at >= (publishedAt ?? at)) ?? null,
     /** Null: the item has none. */
     severity: severityOf(title, said),
