@@ -175,5 +175,9 @@ export async function trustContract(t: Test, open: OpenForTest): Promise<void> {
     t.match(await registry.ensureAccount('family', NOON), { trustedAt: NOON, trustedBy: 'setting' });
     t.match(await registry.trustNamed(['family'], NOON), { begun: [], ended: [], unknown: [] });
     t.match(await registry.trustNamed([], NOON), { ended: [{ name: 'family' }] });
+    await registry.trustNamed(['other'], NOON);
+    t.match(await registry.trustAccount(other, 'command:root', NOON), { trustedBy: 'command:root' });
+    t.match(await registry.trustNamed([], NOON), { begun: [], ended: [] });
+    t.match(await registry.trustAccount(other, 'command:eve', NOON), { trustedBy: 'command:root' });
   });
 }

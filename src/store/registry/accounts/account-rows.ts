@@ -107,7 +107,9 @@ export async function trustAccount(
 ): Promise<Account> {
   const { kysely, queries } = store;
   const account = await readAccount(store, id);
-  if ((account.trustedAt !== null) === (by !== null)) return account;
+  // A command outlasts the setting, which ends its own trust when the name leaves it.
+  const isKept = by === null || by === 'setting' || account.trustedBy !== 'setting';
+  if ((account.trustedAt !== null) === (by !== null) && isKept) return account;
   const trust = { trusted_at: by === null ? null : now, trusted_by: by };
   await queries.run(kysely.updateTable('accounts').set(trust).where('id', '=', id));
   const owned = kysely.selectFrom('services').selectAll().where('account_id', '=', id);
