@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { PROBED_KINDS } from '../../../src/domain/service.ts';
-import type { CurrentStatus, LatestCheck } from '../../../src/domain/status/current.ts';
+import type { CurrentStatus, LatestCheck, RegionStatus } from '../../../src/domain/status/current.ts';
 import { headOf } from '../../../src/domain/status/current.ts';
 import { StatusTable } from '../../../src/domain/status/status-table.ts';
 import { SERVICE_STATUSES } from '../../../src/domain/status.ts';
@@ -37,6 +37,26 @@ const latest: fc.Arbitrary<LatestCheck> = fc.record(
   },
   PLAIN,
 );
+const named: fc.Arbitrary<Omit<RegionStatus, 'check'>> = fc.record(
+  {
+    region: fc.constantFrom('ap', 'eu', 'sa', 'us'),
+    since: time,
+    observedAt: time,
+    votes: fc.boolean(),
+  },
+  PLAIN,
+);
+/** Regions by name, of which some have the latest check. */
+const regionsOf = (newest: LatestCheck | null): fc.Arbitrary<RegionStatus[]> =>
+  fc
+    .uniqueArray(fc.tuple(named, latest, fc.boolean()), { selector: ([one]) => one.region, maxLength: 4 })
+    .map((list) =>
+      list
+        .map(([{ region, ...rest }, check, isLatest]) => {
+          return { region, check: isLatest && newest !== null ? newest : check, ...rest };
+        })
+        .sort((a, b) => (a.region < b.region ? -1 : 1)),
+    );
 const statusOf = (serviceId: number): fc.Arbitrary<CurrentStatus> =>
   fc
     .tuple(
@@ -51,9 +71,15 @@ const statusOf = (serviceId: number): fc.Arbitrary<CurrentStatus> =>
         },
         PLAIN,
       ),
-      fc.option(fc.constantFrom(null, 'global' as const), { nil: undefined, freq: 4 }),
+      fc.constantFrom('none' as const, 'absent' as const, null, 'global' as const, 'partial' as const),
     )
-    .map(([current, scope]) => (scope === undefined ? current : { ...current, regions: [], scope }));
+    .chain(([current, scope]) =>
+      scope === 'none'
+        ? fc.constant(current)
+        : regionsOf(current.latest).map((regions) =>
+            scope === 'absent' ? { ...current, regions } : { ...current, regions, scope },
+          ),
+    );
 const serviceId = fc.oneof(fc.nat(20), fc.integer({ min: 510, max: 515 }), fc.nat(2 ** 40));
 const step = serviceId.chain((id) =>
   fc.oneof(
@@ -89,6 +115,53 @@ t.test('it behaves as a map of statuses', async (t) => {
     }),
     { numRuns: propertyRuns(150) },
   );
+});
+
+t.test(
+  'it holds a status, and the equal one that it returns; a region shares the latest check',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.array(statusOf(7), { minLength: 2, maxLength: 12 }), (statuses) => {
+        const table = new StatusTable();
+        for (const [index, status] of statuses.entries()) {
+          table.set(status);
+          t.ok(table.holds(status));
+          const read = table.get(7);
+          t.ok(read !== undefined && table.holds(read));
+          const other = statuses[index - 1];
+          if (other !== undefined && JSON.stringify(other) !== JSON.stringify(status))
+            t.notOk(table.holds(other));
+          for (const [at, region] of (status.regions ?? []).entries())
+            if (region.check === status.latest) t.equal(read?.regions?.[at]?.check, read?.latest);
+        }
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+  },
+);
+
+t.test('it takes the rows of regions again that a status has left', async (t) => {
+  const table = new StatusTable();
+  const [check] = fc.sample(latest, { numRuns: 1, seed: 3 });
+  if (check === undefined) throw new Error('there is no sample');
+  const good: LatestCheck = { ...check, statusCode: 200, responseTimeMs: 4, failure: null, reported: null };
+  const regions = (names: readonly string[], at: number): RegionStatus[] =>
+    names.map((region) => ({
+      region,
+      check: { ...good, checkedAt: at },
+      since: 1,
+      observedAt: at,
+      votes: true,
+    }));
+  const base = { seq: 1, status: 'up' as const, since: 0, latest: good, scope: null };
+  const lists = [['eu'], ['ap', 'eu', 'us'], [], ['eu', 'us']];
+  for (let round = 0; round < 4; round++)
+    for (let id = 0; id < 2_000; id++) {
+      const list = regions(lists[(round + id) % 4] ?? [], id);
+      table.set({ ...base, serviceId: id, observedAt: round, regions: list });
+    }
+  for (let id = 0; id < 2_000; id++)
+    t.strictSame(table.get(id)?.regions, regions(lists[(3 + id) % 4] ?? [], id), `service ${id}`);
 });
 
 t.test('it keeps more words of health bodies than it numbers', async (t) => {
