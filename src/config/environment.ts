@@ -41,10 +41,12 @@ export function readEnvironment(
   const values: EnvironmentValue[] = [];
   const problems: ConfigProblem[] = [];
   const known = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
+  const isServiceLink = createLinkTest(env);
   const complain = (path: string, message: string) => problems.push({ path, message, place: null });
   for (const [name, text] of Object.entries(env).sort()) {
     if (text === undefined || !name.startsWith('UPBEAT_')) continue;
     if (OTHER_VARIABLES.includes(name) || OTHER_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (isServiceLink(name, text)) continue;
     const direct = known.get(name);
     const setting =
       direct ?? (name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined);
@@ -65,6 +67,20 @@ export function readEnvironment(
     }
   }
   return { values, problems };
+}
+
+/**
+ * Returns the test for variables of Kubernetes' service links. A pod has them for each Service of its namespace, such as
+ * `UPBEAT_PORT=tcp://10.0.0.1:80` for one that is named upbeat; they are no settings.
+ */
+function createLinkTest(env: Readonly<Record<string, string | undefined>>) {
+  const services = Object.keys(env).flatMap((name) => /^(UPBEAT.*)_SERVICE_HOST$/.exec(name)?.[1] ?? []);
+  return (name: string, text: string): boolean =>
+    services.some((service) => {
+      if (!name.startsWith(`${service}_`)) return false;
+      const rest = name.slice(service.length);
+      return rest === '_PORT' ? text.includes('://') : /^_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/.test(rest);
+    });
 }
 
 /** Converts text to the type of the setting. The schema refuses text that does not fit. */

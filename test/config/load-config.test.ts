@@ -235,6 +235,26 @@ t.test('it names the variable where the environment is wrong', async (t) => {
   });
 });
 
+t.test("it takes Kubernetes' links to Services for no settings", async (t) => {
+  const links = (service: string) => ({
+    [`${service}_SERVICE_HOST`]: '10.0.0.1',
+    [`${service}_SERVICE_PORT`]: '80',
+    [`${service}_SERVICE_PORT_HTTP`]: '80',
+    [`${service}_PORT`]: 'tcp://10.0.0.1:80',
+    [`${service}_PORT_80_TCP`]: 'tcp://10.0.0.1:80',
+    [`${service}_PORT_80_TCP_PROTO`]: 'tcp',
+    [`${service}_PORT_80_TCP_PORT`]: '80',
+    [`${service}_PORT_80_TCP_ADDR`]: '10.0.0.1',
+  });
+  const env = { ...links('UPBEAT'), ...links('UPBEAT_REDIS'), ...links('UPBEAT_HTTP') };
+  t.equal(fromText('', env).http.port, 8_080);
+  t.equal(fromText('', { ...env, UPBEAT_HTTP_PORT: '81' }).http.port, 81);
+  t.throws(() => fromText('', { UPBEAT_PORT: 'tcp://10.0.0.1:80' }), {
+    message: /^UPBEAT_PORT: is not a setting/,
+  });
+  t.throws(() => fromText('', { ...env, UPBEAT_PROT: '1' }), { message: /^UPBEAT_PROT: is not a setting/ });
+});
+
 t.test('the parser writes nothing of a file to standard error', async (t) => {
   const warnings: string[] = [];
   const note = ({ message }: Error) => void warnings.push(message);

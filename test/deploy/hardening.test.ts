@@ -104,6 +104,7 @@ t.test('containers have no rights beyond those of their start, and bounds', asyn
 
 interface PodSpec {
   readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
   readonly hostNetwork?: boolean;
   readonly hostPID?: boolean;
   readonly securityContext?: object;
@@ -128,6 +129,7 @@ t.test('pods have a read-only root, no rights, no token of the cluster, and boun
   for (const pod of pods) {
     t.match(pod, {
       automountServiceAccountToken: false,
+      enableServiceLinks: false,
       securityContext: { runAsNonRoot: true, runAsUser: Number, seccompProfile: { type: 'RuntimeDefault' } },
     });
     t.notOk(pod.hostNetwork ?? pod.hostPID);
