@@ -1,20 +1,24 @@
 /**
  * The program: builds every part and joins them, in the order in which data flows. `cli/program.ts` is its process.
  */
+
+import { makeSetupLink } from './auth/setup-links.ts';
 import { endByFault, type ProgramHandles } from './cli/run-program.ts';
-import { systemClock } from './clock.ts';
-import { type Config, findWarnings } from './config/resolve-config.ts';
-import type { CountedLog } from './log.ts';
-import { createActiveRole } from './main/active-role.ts';
-import { offerFirstAccount } from './main/first-account-link.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Config, changedSettings, findWarnings } from './config/resolve-config.ts';
+import { formatTime } from './domain/durations.ts';
+import { messageOf } from './error.ts';
+import type { CountedLog, Log } from './log.ts';
+import { type ActiveRole, createActiveRole } from './main/active-role.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
-import { joinOwners } from './main/join-owners.ts';
+import { joinOwners, type Owners } from './main/join-owners.ts';
 import { joinSite } from './main/join-site.ts';
 import { openSharedStores } from './main/open-stores.ts';
-import { createReload } from './main/reload.ts';
 import { RoleChanges } from './main/start-role.ts';
-import { applyTrustedNames } from './main/trusted-accounts.ts';
 import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
+import type { ChangedLimits } from './site/app-limits.ts';
+import type { Account, AccountStore } from './store/ports/accounts.ts';
+import type { SetupLinkStore, SignInStore } from './store/ports/sign-in.ts';
 import { boundHeapGrowth, collectStart } from './thread/v8-options.ts';
 import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
@@ -135,3 +139,102 @@ export async function startProgram(
 
 /** A process without the role `judge` makes no deliveries. */
 const NO_DELIVERIES = () => async () => {};
+
+/**
+ * Logs a one-time link for the first account while there is none. The log is where operators of a service look, and the link
+ * in it is worth nothing once it was used, an account exists, or a day has passed. Null: none is needed, or it could not be made.
+ */
+async function offerFirstAccount(parts: {
+  readonly registry: Pick<SignInStore, 'signInWays'> & SetupLinkStore;
+  readonly siteUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<string | null> {
+  const { registry, siteUrl, clock, log } = parts;
+  try {
+    if ((await registry.signInWays()).hasAccounts) return null;
+    const target = { kind: 'first', accountId: null, personId: null } as const;
+    const { url, expiresAt } = await makeSetupLink(registry, siteUrl, target, clock.now());
+    log.info(
+      { link: url, expires: formatTime(expiresAt) },
+      'there is no account yet: open the link to make the first one',
+    );
+    return url;
+  } catch (error) {
+    log.warn({ problem: messageOf(error) }, 'the link for the first account could not be made');
+    return null;
+  }
+}
+
+interface TrustParts {
+  readonly registry: Pick<AccountStore, 'trustNamed'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Trusts the accounts that the setting names, and no longer those that it alone made trusted before. Never rejects: a registry that takes
+ * no writes leaves them as they are.
+ */
+async function applyTrustedNames(
+  { registry, clock, log }: TrustParts,
+  { accounts }: Pick<Config, 'accounts'>,
+): Promise<void> {
+  try {
+    const { begun, ended, unknown } = await registry.trustNamed(accounts.trusted, clock.now());
+    for (const one of begun) log.info(named(one), 'an account is trusted, by accounts.trusted');
+    for (const one of ended) log.info(named(one), 'an account is no longer trusted, by accounts.trusted');
+    if (unknown.length > 0)
+      log.warn({ accounts: unknown }, 'accounts.trusted names accounts that do not exist');
+  } catch (error) {
+    log.warn({ problem: messageOf(error) }, 'accounts.trusted could not be applied');
+  }
+}
+
+function named({ id, name }: Account) {
+  return { account: name, accountId: id };
+}
+
+/** The parts that a reload changes. */
+interface ReloadedParts {
+  /** The configuration of the start. */
+  readonly config: Config;
+  readonly reread: () => Config;
+  readonly role: Pick<ActiveRole, 'current'>;
+  readonly owners: Pick<Owners, 'reload'> | null;
+  readonly setLimits: (limits: ChangedLimits) => void;
+  /** Applies `accounts.trusted`. */
+  readonly applyTrusted: (config: Config) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Creates the reload, which never rejects because of a configuration: an invalid one changes nothing. */
+function createReload({ config, reread, role, owners, setLimits, applyTrusted, log }: ReloadedParts) {
+  let current = config;
+  return async (): Promise<void> => {
+    await role.current.reload();
+    try {
+      const next = reread();
+      const changed = changedSettings(current, next);
+      owners?.reload(next);
+      const { anonymousPerMinute, authenticatedPerMinute, changesPerAccount } = next.limits;
+      const limits = { anonymousPerMinute, authenticatedPerMinute, changesPerAccount };
+      setLimits(limits);
+      await applyTrusted(next);
+      current = {
+        ...current,
+        limits: { ...current.limits, ...limits },
+        alerts: { ...current.alerts, operator: next.alerts.operator },
+        accounts: { ...current.accounts, trusted: next.accounts.trusted },
+      };
+      const waiting = changed.filter(({ reloadable }) => !reloadable).map(({ path }) => path);
+      if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings need a restart');
+      log.info({}, 'the configuration was reloaded');
+    } catch (error) {
+      log.error(
+        { problem: messageOf(error) },
+        'the new configuration is invalid; the previous one stays in use',
+      );
+    }
+  };
+}

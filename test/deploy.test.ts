@@ -7,8 +7,7 @@ import { parse } from 'yaml';
 import { SETTINGS } from '../src/config/environment.ts';
 import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
-import { observeAlerts } from '../src/metrics/observe-alerts.ts';
-import { observeProgram } from '../src/metrics/observe-program.ts';
+import { observeAlerts, observeProgram } from '../src/metrics/observe-program.ts';
 import { createStatusTally } from '../src/store/status/memory-status-store.ts';
 import { hasProgram } from './support/install-servers.ts';
 

@@ -1,7 +1,14 @@
 /** Reads a document of `apply`, in the form that a plan compares. */
 
+import { CHANNEL_KINDS } from '../domain/alert/channel.ts';
 import type { DestinationsOf } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
+import {
+  type ChannelRules,
+  readChannelDocument,
+  secretSettings,
+} from '../resources/channels/channel-document.ts';
+import { editOf, newChannel } from '../resources/channels/channels.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -11,6 +18,7 @@ import {
 } from '../resources/kit/change.ts';
 import { type ListedOnPage, listedFinder } from '../resources/kit/listed-services.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
+import { takeKept } from '../resources/kit/take-kept.ts';
 import {
   type PageServices,
   pageDocumentOf,
@@ -19,6 +27,7 @@ import {
 } from '../resources/pages/page-document.ts';
 import { sealReaders } from '../resources/pages/page-readers.ts';
 import { needsName } from '../resources/pages/pages.ts';
+import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
 import { refuseListed } from '../resources/services/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
@@ -32,7 +41,6 @@ import type {
 } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { PagePasswords } from '../store/ports/status-pages.ts';
-import { type ListedNames, readWantedChannel, readWantedRule, wantedRuleItem } from './apply-alerts.ts';
 import type { ApplyLists, ListName } from './apply-lists.ts';
 import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
@@ -42,6 +50,7 @@ import {
   type PresentContent,
   type PresentSources,
   pageItem,
+  ruleItem,
   serviceItem,
 } from './present-content.ts';
 
@@ -263,4 +272,60 @@ function readList<T, Member = unknown>(
     found.set(key, reading.value);
   }
   return { refusals, found, paths };
+}
+
+/** Reads a channel of a document; secrets that it does not name, or for which it has null, stay. Refused as {@link readChannelDocument}. */
+function readWantedChannel(
+  rules: ChannelRules,
+  present: PresentContent['channel'],
+  document: unknown,
+  now: number,
+): Outcome<WantedChannel> {
+  const { name }: { readonly name?: unknown } = Object(document);
+  const before = (typeof name === 'string' ? present.get(name.trim()) : undefined) ?? null;
+  const { kind }: { readonly kind?: unknown } = Object(document);
+  const known = CHANNEL_KINDS.find((one) => one === kind);
+  const stored = before !== null && before.kind === known ? before.settings : {};
+  const taken = takeKept(document, known === undefined ? [] : secretSettings(rules.kinds, known), stored);
+  if (!taken.ok) return taken;
+  const reading = readChannelDocument(rules, taken.value.document, before);
+  if (!reading.ok) return reading;
+  const { confirmedAt } =
+    before === null
+      ? newChannel(rules.kinds, 0, reading.value, now)
+      : { confirmedAt: before.confirmedAt, ...editOf(rules.kinds, before, reading.value) };
+  return accept({ ...reading.value, confirmedAt });
+}
+
+/** Finds what the rules of a document name. */
+interface ListedNames {
+  readonly service: (name: string) => number | string | null;
+  readonly serviceName: (service: number | string) => string;
+  readonly channels: PresentContent['channel'];
+  /** Names of the channels that the account will have. */
+  readonly hasChannel: (name: string) => boolean;
+  readonly hasPage: (slug: string) => boolean;
+}
+
+/** Reads a rule of a document. Refused as {@link readRuleDocument}. */
+function readWantedRule(document: unknown, names: ListedNames): Outcome<WantedRule> {
+  return readRuleDocument(document, {
+    service: names.service,
+    channel(text) {
+      const name = text.trim();
+      return names.hasChannel(name) ? (names.channels.get(name)?.id ?? name) : null;
+    },
+    hasPage: names.hasPage,
+  });
+}
+
+/** A rule of a document as it reads when it is stored. */
+function wantedRuleItem(rule: WantedRule, names: ListedNames): ContentItem {
+  const known = new Map([...names.channels.values()].map(({ id, name }) => [id, name]));
+  return ruleItem(
+    ruleDocumentOf(rule, {
+      service: names.serviceName,
+      channel: (channel) => (typeof channel === 'string' ? channel : (known.get(channel) ?? null)),
+    }),
+  );
 }

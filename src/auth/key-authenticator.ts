@@ -1,6 +1,7 @@
 /** Authenticates a request by the key in its `Authorization` header (contract 5; decisions, Keys and limits). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Cancel, Clock } from '../clock.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
@@ -167,4 +168,43 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
       await flush();
     },
   };
+}
+
+/** Options of {@link watchRevokedKeys}. */
+interface RevokedKeysOptions {
+  readonly registry: Pick<KeyStore, 'keysRevokedSince'>;
+  /** Returns true if a process is cut off from the registry. */
+  readonly isNeeded: () => boolean;
+  readonly clock: Clock;
+}
+
+interface RevokedKeys {
+  /** The time of each key's revocation, epoch milliseconds, by its ID; empty while they are not needed. */
+  all(): ReadonlyMap<number, number>;
+  stop(): void;
+}
+
+const POLL_MS = 1_000;
+/** A process accepts a known key for an hour without the registry; the second hour is for clocks that differ. */
+const SPAN_MS = 2 * HOUR_MS;
+const NO_KEYS: ReadonlyMap<number, number> = new Map();
+
+/** Reads the keys every second while they are needed. */
+export function watchRevokedKeys({ registry, isNeeded, clock }: RevokedKeysOptions): RevokedKeys {
+  let keys = NO_KEYS;
+  let isReading = false;
+  async function read(): Promise<void> {
+    isReading = true;
+    try {
+      keys = new Map(await registry.keysRevokedSince(clock.now() - SPAN_MS));
+    } catch {
+      // The registry logs it. What was read stays.
+    }
+    isReading = false;
+  }
+  const stop = clock.every(POLL_MS, () => {
+    if (!isNeeded()) keys = NO_KEYS;
+    else if (!isReading) void read();
+  });
+  return { all: () => keys, stop };
 }

@@ -7,7 +7,6 @@ import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
-import { putInPages } from './put-in-pages.ts';
 import { CatalogueError, findProblems, readCatalogue } from './read-catalogue.ts';
 import type { scanApart as ScanApart } from './scan-apart.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
@@ -316,4 +315,49 @@ export function createCatalogueWriter({
       put().catch((error: Error) => log.error({ error, file }, 'the catalogue could not be stored'));
     await put();
   };
+}
+
+/** Pause between two lines of the log, milliseconds. */
+const PROGRESS_MS = 10_000;
+
+/** The dependencies of {@link putInPages}. */
+interface PageWriting {
+  readonly registry: Pick<ServiceStore, 'putCataloguePage' | 'endCatalogue'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For the log. */
+  readonly file: string;
+  /** Returns true if another list is stored by now; this one is then given up. */
+  readonly isOutdated: () => boolean;
+}
+
+/**
+ * Replaces the public list. Null: it was given up. Rejects with errors of the registry; the list is then stored in part,
+ * and has to be put again.
+ */
+async function putInPages(
+  { pages, digest }: Pick<CatalogueList, 'pages' | 'digest'>,
+  { registry, clock, log, file, isOutdated }: PageWriting,
+): Promise<CatalogueOutcome | null> {
+  const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  const ids: number[] = [];
+  let loggedMs = clock.monotonic();
+  for (const [index, page] of pages.entries()) {
+    if (isOutdated()) return null;
+    const stored = await registry.putCataloguePage(page);
+    outcome.added += stored.added;
+    outcome.changed += stored.changed;
+    outcome.unchanged += stored.unchanged;
+    for (const id of stored.ids) ids.push(id);
+    if (clock.monotonic() - loggedMs >= PROGRESS_MS) {
+      loggedMs = clock.monotonic();
+      log.info(
+        { entries: ids.length, page: index + 1, pages: pages.length, file },
+        'the catalogue is being stored',
+      );
+    }
+  }
+  if (isOutdated()) return null;
+  outcome.removed = await registry.endCatalogue(Float64Array.from(ids), digest);
+  return outcome;
 }

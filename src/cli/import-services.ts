@@ -7,10 +7,11 @@ import type { Config } from '../config/resolve-config.ts';
 import { hashAddressSecret } from '../domain/heartbeat/heartbeat-address.ts';
 import { describeHostNameProblem } from '../domain/input-problem.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
-import { DEFAULT_CHECK } from '../domain/service.ts';
+import { DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { furtherSlug } from '../domain/service-slug.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/register-services.ts';
+import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { applyContextOf, findKnown, printPlan } from './apply/apply-command.ts';
@@ -18,7 +19,7 @@ import type { CommonOptions } from './command.ts';
 import { applyContent } from './import/apply-content.ts';
 import type { ImportReading, NotCarried } from './import/listed-content.ts';
 import { type ListedService, quote, type SkippedEntry } from './import/listed-service.ts';
-import { differences, matchServices } from './import/match-services.ts';
+import { listingOf } from './import/own-form.ts';
 import { readImportFile } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
@@ -321,4 +322,47 @@ function explainRefusal(refusal: Refusal, { domain }: ListedService): string {
   if (refusal.code === 'catalogue_owns')
     return `domain "${refusal.domain}" belongs to "${refusal.parent}" of the public catalogue`;
   return describeRefusal(refusal);
+}
+
+type Likeness = (service: Service, listed: ListedService) => boolean;
+
+/** From the surest on. An entry with a slug stands for no service but that with the slug. */
+const LIKENESSES: readonly Likeness[] = [
+  ({ slug }, listed) => slug === listed.slug,
+  (service, listed) => listed.slug === undefined && differences(service, listed).length === 0,
+  (service, listed) => listed.slug === undefined && !differences(service, listed).some(isOfCheck),
+  ({ name, check }, listed) =>
+    listed.slug === undefined && name === listed.name && check.kind === listed.kind,
+];
+
+/** The services of an account for which entries stand, by entry; a service stands for one entry. */
+function matchServices(
+  entries: readonly ListedService[],
+  services: readonly Service[],
+): ReadonlyMap<ListedService, Service> {
+  const ofDomain = Map.groupBy(services, ({ domain }) => domain);
+  const matched = new Map<ListedService, Service>();
+  const taken = new Set<Service>();
+  for (const isAlike of LIKENESSES)
+    for (const listed of entries) {
+      if (matched.has(listed)) continue;
+      const found = ofDomain.get(listed.domain)?.find((one) => !taken.has(one) && isAlike(one, listed));
+      if (found === undefined) continue;
+      matched.set(listed, found);
+      taken.add(found);
+    }
+  return matched;
+}
+
+/** The columns in which an existing service differs from the list, by their names in an export. */
+function differences(service: Service, listed: ListedService): string[] {
+  const shown = documentOf({ ...listed, secrets: null });
+  const [there, wanted] = [listingOf(serviceDocumentOf(service)), listingOf(shown)];
+  return [...new Set([...Object.keys(there), ...Object.keys(wanted)])].filter(
+    (member) => member !== 'slug' && JSON.stringify(there[member]) !== JSON.stringify(wanted[member]),
+  );
+}
+
+function isOfCheck(column: string): boolean {
+  return ['kind', 'url', 'method', 'accept', 'settings'].includes(column);
 }

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createListeners } from '../async/listeners.ts';
+import type { Clock } from '../clock.ts';
 import { describeClockOffset, type NodeState } from '../domain/node.ts';
 import type { LeaseHolder } from '../store/ports/lease.ts';
 import { type RedisClient, runScript } from '../store/status/redis-client.ts';
@@ -15,7 +16,6 @@ import {
   type RedisContext,
   type RedisPart,
 } from '../store/status/redis-connection.ts';
-import { type ClockOffset, createClockOffset } from './clock-offset.ts';
 import { createLiveNodes, type LiveNodes, listedNodes } from './live-nodes.ts';
 import { createNameClaim, type IsRunning, type NameClaim, type NodeNameTaken } from './name-claim.ts';
 import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
@@ -296,4 +296,57 @@ export async function readNodes(
 
 function textsOf(answer: unknown): string[] {
   return Array.isArray(answer) ? answer.map(String) : [];
+}
+
+/** The estimate, which follows changes of both clocks. */
+interface ClockOffset {
+  /** This process' wall clock minus Redis' clock, milliseconds; 0 before the first answer. */
+  readonly ms: number;
+  /**
+   * Begins a round trip. Call the returned function with Redis' time (epoch milliseconds) when the response arrives.
+   */
+  measure(): (redisAt: number) => void;
+}
+
+/** A measurement. Redis read its clock at an unknown time during the round trip. */
+interface Measurement {
+  readonly offsetMs: number;
+  /** Maximum error of `offsetMs`: half of the round trip. */
+  readonly errorMs: number;
+  /** Time of the measurement, monotonic milliseconds. */
+  readonly madeMs: number;
+}
+
+/** After this time a measurement is replaced even by a less exact one, because clocks drift. */
+const MAX_AGE_MS = 60_000;
+/** Rounding error, milliseconds: both clocks are read in whole milliseconds. */
+const ROUNDING_MS = 1;
+
+/**
+ * Creates an estimate without measurements. It keeps the measurement with the shortest round trip until a newer one
+ * contradicts it.
+ */
+export function createClockOffset(clock: Clock): ClockOffset {
+  let kept: Measurement | null = null;
+
+  function isBetter(next: Measurement): boolean {
+    if (kept === null || next.errorMs <= kept.errorMs || next.madeMs - kept.madeMs > MAX_AGE_MS) return true;
+    // A clock was set, or another server has become the master.
+    return Math.abs(next.offsetMs - kept.offsetMs) > next.errorMs + kept.errorMs + ROUNDING_MS;
+  }
+
+  return {
+    get ms() {
+      return Math.round(kept?.offsetMs ?? 0);
+    },
+    measure() {
+      const sentMs = clock.monotonic();
+      return (redisAt) => {
+        const madeMs = clock.monotonic();
+        const errorMs = (madeMs - sentMs) / 2;
+        const measured = { offsetMs: clock.now() - errorMs - redisAt, errorMs, madeMs };
+        if (isBetter(measured)) kept = measured;
+      };
+    },
+  };
 }

@@ -12,7 +12,12 @@ import { type CompleteResponse, completeResponse } from './complete-response.ts'
 import { matches } from './conditional.ts';
 import { classOf, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
-import type { Allowance, ChargeChange, RateLimiter } from './rate-limits.ts';
+import {
+  type Allowance,
+  type ChargeChange,
+  createUnchargedRequests,
+  type RateLimiter,
+} from './rate-limits.ts';
 import {
   type Bucket,
   type HttpRequest,
@@ -24,7 +29,6 @@ import {
   type WriteOperation,
 } from './route.ts';
 import { type Lane, MAX_TURN_MS, type Turns } from './turns.ts';
-import { createUnchargedRequests } from './uncharged-requests.ts';
 
 /** The limiters of a bucket: for clients without a key and for keys. */
 export interface BucketLimiters {

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { Type } from '../json-schema.ts';
 import type { ClientCertificate } from '../outbound/connection.ts';
 import type { WrongSetting } from './check-kind.ts';
-import { readCertificate, readPrivateKey } from './pem.ts';
+import { readCertificate, readPrivateKey } from './setting-formats.ts';
 
 /** Maximum length of a certificate with its intermediates, characters. */
 const MAX_CERTIFICATE_LENGTH = 16_384;

@@ -1,8 +1,9 @@
 /** Formats of settings of checks that are text: what each accepts, and an example for messages. */
+
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { readAssertion } from './assertions.ts';
 import { isExpression } from './expression.ts';
-import { readCertificate, readPrivateKey } from './pem.ts';
 
 interface SettingFormat {
   readonly accepts: (text: string) => boolean;
@@ -85,3 +86,25 @@ export const SETTING_FORMATS = {
     example: 'an expectation such as "body contains ok"',
   },
 } satisfies Readonly<Record<string, SettingFormat>>;
+
+/** The first certificate of a text, all of which must be readable; null: there is none, or something else. */
+export function readCertificate(text: string): X509Certificate | null {
+  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)].map(
+    ([pem]) => pem,
+  );
+  try {
+    const [first = null] = blocks.map((pem) => new X509Certificate(pem));
+    return text.includes('PRIVATE KEY') ? null : first;
+  } catch {
+    return null;
+  }
+}
+
+/** A private key without a passphrase; null: it is none. */
+export function readPrivateKey(text: string): KeyObject | null {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,7 +1,7 @@
 /**
  * The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes.
  */
-import { createRecheckSender } from '../cluster/recheck-requests.ts';
+import { createRecheckSender } from '../cluster/channels.ts';
 import { ResultReader, type ResultReaderStats } from '../cluster/results/result-reader.ts';
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
 import { createVotingRegions, type VotingRegions } from '../cluster/voting-regions.ts';

@@ -1,5 +1,5 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
-import { watchRevokedKeys } from '../auth/revoked-keys.ts';
+import { watchRevokedKeys } from '../auth/key-authenticator.ts';
 import {
   createCatalogueWriter,
   isStored,

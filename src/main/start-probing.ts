@@ -2,10 +2,9 @@
  * The probing part of a cluster node. It holds shards of its region, checks their services, applies the offline rule to
  * its own connection, and sends the results to the judge.
  */
-import { connectChannels } from '../cluster/channels.ts';
+import { connectChannels, readRecheckRequest, recheckChannel } from '../cluster/channels.ts';
 import { createNeighbours } from '../cluster/neighbours/neighbours.ts';
 import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
-import { readRecheckRequest, recheckChannel } from '../cluster/recheck-requests.ts';
 import { ResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, ShardHolder } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';

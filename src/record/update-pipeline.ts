@@ -18,6 +18,8 @@ import {
   createCommitter,
   endOf,
   LOST,
+  type RoutineGroup,
+  RoutineUpdates,
   type ServiceUpdate,
   toRoutineUpdate,
   toStatusUpdate,
@@ -28,7 +30,6 @@ import { checkResultOf, createDropCounter, type HeartbeatReceipt, type Observati
 import { createPreviews, type Publisher } from './publisher.ts';
 import type { RegionRechecks } from './region-rechecks.ts';
 import type { ResultBatch } from './result-batch.ts';
-import { type RoutineGroup, RoutineUpdates } from './routine-updates.ts';
 import {
   dequeue,
   enqueue,

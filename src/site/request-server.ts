@@ -16,7 +16,7 @@ import { HttpError, NOTHING_AT } from '../http/problem.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { createDomainRoutes } from './domain-routes.ts';
+import { createDomainRoutes } from './page-domains.ts';
 import type { RouteSources } from './routes.ts';
 
 /** Loaded by `require`, because its module for `import` loads `fetch` and WebSocket of Node.js, which take 6 MB. */

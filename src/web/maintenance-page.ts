@@ -1,14 +1,17 @@
 /** `/maintenance`: the maintenance of all services, by vendors and owners: what runs, what is planned, and what is over. */
 
+import { beginningOf, type Incident } from '../domain/incident/incident.ts';
+import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
+import { age, ahead, lasting, type Phrase, time } from '../language/phrase.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { chooseLanguage } from './language/language.ts';
-import { joinServices, type MaintenanceRow, viewAnnounced, viewPast } from './maintenance-view.ts';
+import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
+import { incidentPath, webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
@@ -79,4 +82,81 @@ export function maintenancePage(
       });
     },
   };
+}
+
+/** A service as a row names it. */
+interface RowService {
+  readonly name: string;
+  /** Its name in paths. */
+  readonly page: string;
+}
+
+/** One maintenance with all services that it concerns. */
+interface MaintenanceRow {
+  /** The key that all services of one maintenance share. */
+  readonly key: string;
+  readonly title: string;
+  /** Its page here, or at the vendor while it is planned; null: it has none. */
+  readonly path: string | null;
+  readonly isVendors: boolean;
+  readonly services: readonly RowService[];
+  /** The words of an owner, as plain text; empty: a vendor's. */
+  readonly text: string;
+  /** Its time as people say it: `in 5 hours`, `for 20 min`, `2 days ago`. */
+  readonly when: Phrase;
+  /** Its duration; null: not known. */
+  readonly length: string | null;
+  readonly span: Phrase;
+}
+
+/** A maintenance that is planned or runs. */
+function viewAnnounced(
+  { id, title, description, startsAt, endsAt, phase, sourceUrl, ownerId }: Maintenance,
+  service: RowService,
+  { texts, formats }: Language,
+): MaintenanceRow {
+  const isVendors = ownerId === undefined;
+  const { maintenance } = texts;
+  const isRunning = phase === 'running';
+  return {
+    key: `${title} ${startsAt} ${endsAt}`,
+    title,
+    path: isRunning ? incidentPath(service.page, id) : isVendors ? webAddress(sourceUrl) : null,
+    isVendors: isVendors && !isRunning,
+    services: [service],
+    text: isVendors ? '' : beginningOf(description),
+    when: isRunning ? maintenance.runs(lasting(startsAt)) : [ahead(startsAt)],
+    length: endsAt === null ? null : maintenance.lasts(formats.length(endsAt - startsAt)),
+    span: texts.page.from(time(startsAt), endsAt === null ? null : time(endsAt)),
+  };
+}
+
+/** A maintenance that is over; none: it still runs. */
+function viewPast(
+  { id, title, startedAt, resolvedAt }: Incident,
+  service: RowService,
+  { texts, formats }: Language,
+): MaintenanceRow[] {
+  if (resolvedAt === null) return [];
+  return [
+    {
+      key: `${title} ${startedAt} ${resolvedAt}`,
+      title,
+      path: incidentPath(service.page, id),
+      isVendors: false,
+      services: [service],
+      text: '',
+      when: [age(resolvedAt)],
+      length: texts.page.lasted(formats.length(resolvedAt - startedAt)),
+      span: texts.page.from(time(startedAt), time(resolvedAt)),
+    },
+  ];
+}
+
+/** Joins rows that differ in their service alone, such as those of one entry of a vendor for several services. */
+function joinServices(rows: readonly MaintenanceRow[]): readonly MaintenanceRow[] {
+  return [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((same) => {
+    const [first] = same;
+    return first === undefined ? [] : [{ ...first, services: same.flatMap(({ services }) => services) }];
+  });
 }

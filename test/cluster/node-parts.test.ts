@@ -1,11 +1,11 @@
 /** Parts of a node that need no Redis: its record, its clock, its name, and who else is alive. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createClockOffset } from '../../src/cluster/clock-offset.ts';
 import { createCutOffWatch } from '../../src/cluster/cut-off-monitor.ts';
 import { createLiveNodes } from '../../src/cluster/live-nodes.ts';
 import { createNameClaim } from '../../src/cluster/name-claim.ts';
 import { formatNode, type NodeRecord, parseNode } from '../../src/cluster/node-record.ts';
+import { createClockOffset } from '../../src/cluster/nodes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

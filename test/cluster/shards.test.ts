@@ -2,12 +2,12 @@
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { connectChannels } from '../../src/cluster/channels.ts';
 import {
+  connectChannels,
   createRecheckSender,
   readRecheckRequest,
   recheckChannel,
-} from '../../src/cluster/recheck-requests.ts';
+} from '../../src/cluster/channels.ts';
 import { type HeldShard, ShardHolder } from '../../src/cluster/shards/hold-shards.ts';
 import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';

@@ -7,6 +7,7 @@ import {
   type StoredFailure,
   toStoredFailure,
 } from '../../domain/failure.ts';
+import { CLOCK_OFF_MS, MAX_CLOCK_OFFSET_MS } from '../../domain/node.ts';
 import { isRegionName } from '../../domain/region.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
 import { packResults, STRIDE, unpackResults } from '../../engine/protocol.ts';
@@ -125,3 +126,26 @@ const isIntegerOrNull = (value: number | null) => value === null || Number.isInt
 
 /** Maximum of any number in a result: the last time of a date, epoch milliseconds (ECMA-262, 21.4.1.1). */
 const MAX_NUMBER = 8.64e15;
+
+/**
+ * The results with corrected times. An offset below {@link CLOCK_OFF_MS} is not corrected, since it cannot be
+ * distinguished from the time that a message takes. Null: the clock is off by more than {@link MAX_CLOCK_OFFSET_MS}.
+ */
+export function correctTimes({ clockOffsetMs, results }: NodeResults): readonly RuledResult[] | null {
+  if (Math.abs(clockOffsetMs) > MAX_CLOCK_OFFSET_MS) return null;
+  if (Math.abs(clockOffsetMs) < CLOCK_OFF_MS) return results;
+  return results.map((ruled) => ({ ...ruled, result: withOffset(ruled.result, -clockOffsetMs) }));
+}
+
+/** Shifts all times of the node's clock. */
+function withOffset(result: CheckResult, byMs: number): CheckResult {
+  const { startedAt, endedAt, firstFailedAt, memory } = result;
+  const { askHealthAt } = memory;
+  return {
+    ...result,
+    startedAt: startedAt + byMs,
+    endedAt: endedAt + byMs,
+    firstFailedAt: firstFailedAt === null ? null : firstFailedAt + byMs,
+    memory: askHealthAt === null ? memory : { ...memory, askHealthAt: askHealthAt + byMs },
+  };
+}

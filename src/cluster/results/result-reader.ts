@@ -14,8 +14,7 @@ import {
   type RedisConnectionState,
   type RedisContext,
 } from '../../store/status/redis-connection.ts';
-import { correctTimes } from './common-time.ts';
-import { decodeResults } from './result-codec.ts';
+import { correctTimes, decodeResults } from './result-codec.ts';
 import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-stream.ts';
 
 export interface ResultReaderOptions extends RedisContext {

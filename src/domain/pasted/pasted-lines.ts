@@ -3,8 +3,15 @@ import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPrivateName } from '../host-name.ts';
 import type { AcceptRule, CheckKind, CheckSettings } from '../service.ts';
-import { HIDDEN_PASSWORD, hidePassword, splitUrls, withoutDecoration } from './pasted-text.ts';
-import { kindOfPort, SCHEMES, WORDS } from './pasted-words.ts';
+import {
+  HIDDEN_PASSWORD,
+  hidePassword,
+  kindOfPort,
+  SCHEMES,
+  splitUrls,
+  WORDS,
+  withoutDecoration,
+} from './pasted-words.ts';
 
 /** The target that a line names. */
 export interface PastedTarget {

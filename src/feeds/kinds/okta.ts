@@ -5,10 +5,18 @@
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
 import { decodeText } from '../decode-text.ts';
-import { listAt } from '../embedded-json.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { meaningOf, statusOf } from '../item-vocabulary.ts';
-import { type JsonObject, lookUp, numberAt, objectsOf, textAt, timeAt, wordAt } from '../json-shape.ts';
+import {
+  type JsonObject,
+  lookUp,
+  numberAt,
+  objectsOf,
+  readJson,
+  textAt,
+  timeAt,
+  wordAt,
+} from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
 
 const START = '[{"attributes":{"type":"Incident__c"';
@@ -62,4 +70,28 @@ function readIncident(record: JsonObject, pageUrl: string): FeedIncident | null 
     startedAt,
     resolvedAt: endedAt ?? at,
   });
+}
+
+/**
+ * The list in `text` that begins with `start`, whose first sign is its bracket; null: there is none. Throws FeedFormatError if it is not
+ * JSON. Takes linear time.
+ */
+function listAt(text: string, start: string): unknown[] | null {
+  const from = text.indexOf(start);
+  if (from === -1) return null;
+  let depth = 0;
+  let isQuoted = false;
+  for (let index = from; index < text.length; index++) {
+    const sign = text[index];
+    if (isQuoted) {
+      if (sign === '\\') index++;
+      else if (sign === '"') isQuoted = false;
+    } else if (sign === '"') isQuoted = true;
+    else if (sign === '[' || sign === '{') depth++;
+    else if ((sign === ']' || sign === '}') && --depth === 0) {
+      const list = readJson(Buffer.from(text.slice(from, index + 1)));
+      return Array.isArray(list) ? list : null;
+    }
+  }
+  return null;
 }

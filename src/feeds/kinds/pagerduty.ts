@@ -10,6 +10,7 @@ import { originOf, safeLink } from '../feed-urls.ts';
 import { meaningOf, statusOf, type WordMeaning } from '../item-vocabulary.ts';
 import {
   type JsonObject,
+  limitedNames,
   lookUp,
   objectAt,
   objectsAt,
@@ -20,7 +21,6 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
-import { limitedNames } from '../limited-names.ts';
 import { plainText } from '../plain-text.ts';
 
 /** Of incidents and of their impacts; others are minor. */

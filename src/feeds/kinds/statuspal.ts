@@ -10,6 +10,7 @@ import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts
 import { safeLink } from '../feed-urls.ts';
 import {
   type JsonObject,
+  limitedNames,
   lookUp,
   member,
   objectAt,
@@ -22,7 +23,6 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
-import { limitedNames } from '../limited-names.ts';
 import { plainText } from '../plain-text.ts';
 import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 

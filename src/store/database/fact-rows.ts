@@ -1,5 +1,6 @@
-/** Small durable facts by name. */
+/** Small durable facts by name, and counts of a day. */
 import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '../../domain/durations.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** The fact with that name; null: unset. */
@@ -33,4 +34,25 @@ export async function ensureInstallation(store: RegistryStore): Promise<string> 
   const made = randomUUID();
   await setFact(store, INSTALLATION_FACT, made);
   return made;
+}
+
+/** Counts something under a name; false: there are `max` of the UTC day already, and it is not counted. */
+export async function countToday(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  now: number,
+  max: number,
+): Promise<boolean> {
+  const changed = await queries.run(
+    kysely
+      .insertInto('letter_counts')
+      .values({ name, day: Math.floor(now / DAY_MS), count: 1 })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['name', 'day'])
+          .doUpdateSet(({ eb }) => ({ count: eb('letter_counts.count', '+', 1) }))
+          .where('letter_counts.count', '<', max),
+      ),
+  );
+  return changed > 0;
 }

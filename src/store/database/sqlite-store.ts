@@ -3,7 +3,6 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compilable, DatabaseConnection, Dialect, Kysely } from 'kysely';
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
-import { createMutex } from '../../async/mutex.ts';
 import { resultCodeOf } from '../sqlite/open-full.ts';
 import type { Transactions } from './group-commit.ts';
 import {
@@ -233,4 +232,21 @@ export function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
     if (ArrayBuffer.isView(value)) return value as Uint8Array;
     throw new TypeError(`SQLite takes no ${typeof value}`);
   });
+}
+
+/** Creates a lock that is free. */
+function createMutex() {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    /** Waits for the lock and resolves with the function that releases it. Only its first call has an effect. */
+    async lock(): Promise<() => void> {
+      const before = last;
+      let unlock = (): void => {};
+      last = new Promise((resolve) => {
+        unlock = resolve;
+      });
+      await before;
+      return unlock;
+    },
+  };
 }

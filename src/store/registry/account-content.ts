@@ -1,5 +1,6 @@
 /** Several changes of what an account has, in one transaction. */
 import { isDeepStrictEqual } from 'node:util';
+import { keptChanges } from '../../domain/incident/owner-maintenance.ts';
 import { namedGroup, nameOfEntry, type OwnedPage } from '../../domain/status-page.ts';
 import { type Calls, type OpenRegistry, write } from '../database/registry-calls.ts';
 import { RegistryError } from '../database/registry-error.ts';
@@ -7,16 +8,22 @@ import {
   type ContentChanges,
   type ContentOptions,
   type ContentStore,
+  type MaintenanceContent,
   NO_ACCOUNT,
   type RefusedContent,
+  type WantedMaintenance,
   type WantedPage,
   type WantedService,
 } from '../ports/account-content.ts';
 import { ensureAccount } from './accounts/account-rows.ts';
-import { putAlerts, removeAlerts } from './alerts/alert-content.ts';
+import { noteRefusal, putAlerts, removeAlerts } from './alerts/alert-content.ts';
 import { refuseOvertaken } from './content-revisions.ts';
 import { chosenCheck, registerService } from './ownership.ts';
-import { putMaintenances, withdrawMaintenances } from './pages/maintenance-content.ts';
+import {
+  addOwnerMaintenance,
+  ownerMaintenancesOf,
+  putOwnerMaintenance,
+} from './pages/owner-maintenance-rows.ts';
 import { addPage, changePage, pagesOf, putPicture, removePage } from './pages/status-page-rows.ts';
 import { addServices, ownedServices, removeService } from './services/owner-services.ts';
 import { findParents, refuseCircles } from './services/parent-rows.ts';
@@ -291,4 +298,48 @@ function isKey(service: number | string): service is string {
 function refusalOf(error: unknown): RefusedContent['refusal'] {
   if (error instanceof RegistryError && error.refusal !== undefined) return error.refusal;
   throw error;
+}
+
+async function withdrawMaintenances(
+  registry: OpenRegistry,
+  accountId: number,
+  { removed }: MaintenanceContent,
+  { now }: ContentOptions,
+): Promise<void> {
+  if (removed.length === 0) return;
+  for (const one of await ownerMaintenancesOf(registry, accountId))
+    if (removed.includes(one.id)) await putOwnerMaintenance(registry, { ...one, cancelledAt: now }, now);
+}
+
+/** Writes maintenances. `ids`: IDs of services of the account by their domains. */
+async function putMaintenances(
+  registry: OpenRegistry,
+  accountId: number,
+  { wanted, siteUrl }: MaintenanceContent,
+  { now, dryRun }: ContentOptions,
+  ids: ReadonlyMap<string, number>,
+): Promise<RefusedContent[]> {
+  const refused: RefusedContent[] = [];
+  const pages = new Map((await pagesOf(registry, accountId)).map(({ slug, id }) => [slug, id]));
+  const present = new Map((await ownerMaintenancesOf(registry, accountId)).map((one) => [one.id, one]));
+  const put = async ({ key: _, id, ...post }: WantedMaintenance): Promise<void> => {
+    const find = (name: string, found: number | undefined) => {
+      // A dry run does not add services and pages of other steps.
+      if (found === undefined && !dryRun) throw new Error(`${post.title} names ${name}, which is not there`);
+      return found ?? [];
+    };
+    const services = post.services.flatMap((one) =>
+      typeof one === 'number' ? one : find(one, ids.get(one)),
+    );
+    const named = { services, pages: post.pages.flatMap((slug) => find(slug, pages.get(slug))) };
+    const before = id === null ? undefined : present.get(id);
+    if (before === undefined) {
+      await addOwnerMaintenance(registry, { ...post, ...named, accountId, siteUrl, now });
+      return;
+    }
+    const changed = { ...before, ...post, ...named, changes: keptChanges(before, post) };
+    await putOwnerMaintenance(registry, changed, now);
+  };
+  for (const one of wanted) await noteRefusal(refused, { type: 'maintenance', key: one.key }, () => put(one));
+  return refused;
 }

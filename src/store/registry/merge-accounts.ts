@@ -1,6 +1,11 @@
 /** Merges an account into another one, and removes one that has nothing, each in one transaction. */
-import { type AlertState, readAlertState, writeAlertState } from '../../domain/alert/alert-state.ts';
-import { earliestOf, mergeAlertStates } from '../../domain/alert/merge-alert-states.ts';
+import {
+  type AlertState,
+  earliestOf,
+  mergeAlertStates,
+  readAlertState,
+  writeAlertState,
+} from '../../domain/alert/alert-state.ts';
 import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import { noteRuleChange } from '../../resources/rules/rule-rows.ts';

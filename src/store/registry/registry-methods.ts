@@ -39,8 +39,12 @@ import { changeService, changeServices, findService, OWNERSHIP_CALLS, servicesOf
 import { OWNER_INCIDENT_CALLS } from './pages/owner-incident-rows.ts';
 import { OWNER_MAINTENANCE_CALLS } from './pages/owner-maintenance-rows.ts';
 import { PAGE_CALLS } from './pages/status-page-rows.ts';
-import { type ResealedCheck, type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
-import { removeLostCredentials } from './services/credential-rows.ts';
+import {
+  type ResealedCheck,
+  type RotatedSecrets,
+  removeLostCredentials,
+  rotateSecrets,
+} from './rotate-secrets.ts';
 import { HEARTBEAT_CALLS } from './services/heartbeat-rows.ts';
 import { addService, addServices, removeService } from './services/owner-services.ts';
 import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './services/put-catalogue.ts';

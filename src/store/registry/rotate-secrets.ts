@@ -1,11 +1,20 @@
-/** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction. */
-import { eachPage, ROWS_PER_PAGE } from '../database/each-page.ts';
+/** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction, and removes credentials of a lost key. */
+
+import { isKeyOf } from '../../domain/credential-seal.ts';
+import { addNotice } from '../database/notice-rows.ts';
 import type { OpenRegistry } from '../database/registry-calls.ts';
-import { type Batch, type RegistryStore, statement } from '../database/registry-store.ts';
+import {
+  type Batch,
+  eachPage,
+  type RegistryStore,
+  ROWS_PER_PAGE,
+  statement,
+} from '../database/registry-store.ts';
 import type { KeyChange } from '../database/secrets.ts';
 import { forgetIdempotent } from './idempotency-rows.ts';
 import { mailboxText } from './letters/subscription-rows.ts';
-import { toDefinition, updateServices } from './services/service-rows.ts';
+import { ownedServices } from './services/owner-services.ts';
+import { toDefinition, updateService, updateServices } from './services/service-rows.ts';
 
 /** Credentials of a check that are encrypted with the next key. */
 export interface ResealedCheck {
@@ -150,3 +159,28 @@ async function putCredentials(store: RegistryStore, checks: readonly ResealedChe
 }
 
 const CHECKS_PER_STATEMENT = 500;
+
+/**
+ * Removes the credentials of checks that were sealed with another key than the present one, inside the caller's transaction,
+ * with a notice to the owners of the services. Returns the number of services.
+ */
+export async function removeLostCredentials(registry: OpenRegistry, now: number): Promise<number> {
+  const { kysely, queries, secrets } = registry;
+  const key = secrets.checksKey();
+  const rows = await queries.all(
+    ownedServices(kysely).selectAll().where('check_definition', 'like', '%"sealed":%'),
+  );
+  let removed = 0;
+  for (const row of rows) {
+    const { check, ...definition } = toDefinition(row);
+    const { sealed = {}, ...rest } = check;
+    const kept = Object.entries(sealed).filter(([, text]) => key !== null && isKeyOf(key, text));
+    if (kept.length === Object.keys(sealed).length) continue;
+    removed++;
+    const left = kept.length === 0 ? rest : { ...rest, sealed: Object.fromEntries(kept) };
+    await updateService(registry, row, { ...definition, check: left });
+    if (row.account_id !== null)
+      await addNotice(registry, row.account_id, now, { code: 'credentials_removed', domain: row.domain });
+  }
+  return removed;
+}

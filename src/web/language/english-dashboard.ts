@@ -8,6 +8,7 @@ import {
 import type { KeyScope } from '../../domain/key-scope.ts';
 import { describeNotice } from '../../domain/notice.ts';
 import { describeDeliveryProblem, describeRefusal } from '../../domain/refusal.ts';
+import type { Role } from '../../domain/role.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
@@ -282,4 +283,53 @@ export const englishDashboard = {
     `${label} ${describeMemberProblem(member, problem)}.`,
   notice: describeNotice,
   deliveryProblem: describeDeliveryProblem,
+};
+
+/** The texts of these pages. */
+export const englishMembers = {
+  title: 'Members',
+  lead: 'People who sign in to this account',
+  role: { owner: 'Owner', editor: 'Editor', viewer: 'Viewer' } satisfies WordOf<Role>,
+  rights: {
+    owner: 'manages everything, with keys and members',
+    editor: 'changes services, status pages and webhooks',
+    viewer: 'sees the dashboard, without its secrets',
+  } satisfies WordOf<Role>,
+  you: 'you',
+  name: 'Name',
+  roleColumn: 'Role',
+  signsInBy: 'Signs in with',
+  since: 'Member since',
+  action: 'Action',
+  change: 'Change',
+  roleOf: (name: string) => `Role of ${name}`,
+  changeOf: (name: string) => `Change the role of ${name}`,
+  remove: 'Remove',
+  removeOf: (name: string) => `Remove ${name}`,
+  leave: 'Leave this account',
+  leaveLead: 'You will be signed out of it. Another owner can invite you again.',
+  invitations: 'Invitations',
+  none: 'None.',
+  invitedBy: (name: string) => `by ${name}`,
+  openedBy: (name: string) => `opened by ${name}`,
+  notOpened: 'not opened yet',
+  expiresAt: (at: Moment): Phrase => phraseOf`expires ${at}`,
+  withdraw: 'Withdraw',
+  withdrawOf: (role: string) => `Withdraw the invitation as ${role}`,
+  invite: 'Invite a member',
+  inviteLead:
+    'You get a link for one person. It works once, within 7 days, and belongs to the first person who opens it while signed in.',
+  create: 'Create a link',
+  linkOnce: 'Send this link to one person. It is shown only once.',
+  link: 'Invitation link',
+  account: 'Account',
+  switch: 'Switch',
+  as: (role: string) => `as ${role}`,
+  invitation: 'Invitation',
+  invited: (account: string, inviter: string) => `${inviter} invites you to the account ${account}.`,
+  willBe: (role: string, rights: string) => `Your role: ${role}. Who has it ${rights}.`,
+  signedInAs: (name: string) => `You are signed in as ${name}.`,
+  accept: 'Accept the invitation',
+  signInFirst: 'Sign in to accept it. You return here afterwards.',
+  toDashboard: 'To the dashboard',
 };

@@ -11,13 +11,11 @@ import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-q
 import { englishAbout, englishHonesty } from './english-about.ts';
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
-import { englishDashboard } from './english-dashboard.ts';
+import { englishDashboard, englishMembers } from './english-dashboard.ts';
 import { englishIncidents, englishMaintenance, englishPosts } from './english-incidents.ts';
-import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
-import { englishSignIn } from './english-sign-in.ts';
-import { englishStart } from './english-start.ts';
+import { englishSignIn, englishStart } from './english-sign-in.ts';
 import { englishStatusPage, englishSubscribe } from './english-status-page.ts';
 import type { Theme } from './theme.ts';
 

@@ -23,8 +23,7 @@ import type {
 import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from '../../language/german-failures.ts';
-import { OF_DOMAINS } from './german-domain-refusals.ts';
-import { germanForm } from './german-forms.ts';
+import { germanForm, OF_DOMAINS } from './german-forms.ts';
 
 const DOMAIN_PROBLEMS: TextTable<HostNameProblemParams> = {
   empty: 'Die Domain fehlt.',

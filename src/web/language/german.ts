@@ -6,13 +6,11 @@ import type { Texts } from './english.ts';
 import { germanAbout, germanHonesty } from './german-about.ts';
 import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
-import { germanDashboard } from './german-dashboard.ts';
+import { germanDashboard, germanMembers } from './german-dashboard.ts';
 import { germanIncidents, germanMaintenance, germanPosts } from './german-incidents.ts';
-import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
-import { germanSignIn } from './german-sign-in.ts';
-import { germanStart } from './german-start.ts';
+import { germanSignIn, germanStart } from './german-sign-in.ts';
 import { germanStatusPage, germanSubscribe } from './german-status-page.ts';
 
 const shared = SHARED_TEXTS.de;

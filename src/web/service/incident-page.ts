@@ -2,27 +2,28 @@
 
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import { gatherTrouble } from '../../domain/incident/incident-companions.ts';
-import { readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
+import { gatherTrouble, type Trouble } from '../../domain/incident/incident-companions.ts';
+import { type OwnerIncident, readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
+import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
+import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import type { Window } from '../../view/time-ranges.ts';
-import { chooseLanguage } from '../language/language.ts';
+import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { viewPageIncident } from '../parts/incidents.ts';
+import { inLanguage, stateWord, viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
-import { postMarkup } from '../parts/posts.ts';
+import { cutTimeline, postMarkup, textsOf } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
-import { axisWindow } from './incident-axis.ts';
-import { viewIncidentPage } from './incident-page-view.ts';
+import { axisOf, axisWindow } from './incident-axis.ts';
 
 export interface IncidentPageSources
   extends Pick<
@@ -150,4 +151,122 @@ export function incidentPage(
 /** The error for an id that no incident of the service has. */
 function notInService(name: string, id: string): HttpError {
   return new HttpError('incident_not_found', `${name} has no incident "${id.slice(0, 100)}".`);
+}
+
+/** The facts that the page shows of an incident. */
+interface IncidentKnowledge extends Trouble {
+  /** Name of the service in paths. */
+  readonly page: string;
+  readonly window: Window;
+  /** The checks of the window; null: the store of past checks does not respond. */
+  readonly buckets: readonly Bucket[] | null;
+  /** True if the vendor's status page of the service is read. */
+  readonly hasVendor: boolean;
+  /** The owner's post with its markup, if it is the owner's incident. */
+  readonly post: OwnerIncident | null;
+  /** Number of entries before those that are shown. */
+  readonly offset: number;
+  readonly now: number;
+}
+
+/** The data of the page, beside its neighbours. */
+function viewIncidentPage(known: IncidentKnowledge, language: Language) {
+  const { incident, companions, page, now } = known;
+  const view = viewPageIncident(incident, page, now, language);
+  const axis = axisOf(known, known.window, known.buckets, language);
+  const isRepeated = view.timeline.some(({ text }) => text === view.description);
+  return {
+    incident: view,
+    // The first entry of a timeline often says the same.
+    description: isRepeated ? '' : view.description,
+    headline: headlineOf(known, language),
+    axis,
+    findings: findingsOf(known, language),
+    companions: companions.map((one) => viewPageIncident(one, page, now, language)),
+    ...timelineOf(known, axis.offset, language),
+  };
+}
+
+/** The large figures: how long it lasted, and how long the vendor took. */
+function headlineOf({ incident, acknowledgement }: IncidentKnowledge, { texts, formats }: Language) {
+  const { startedAt, resolvedAt } = incident;
+  const { incidents } = texts;
+  const lasted: Phrase = [resolvedAt === null ? lasting(startedAt) : formats.length(resolvedAt - startedAt)];
+  const lagMs = acknowledgement?.lagMs ?? null;
+  return [
+    { name: resolvedAt === null ? incidents.lastsFor : incidents.duration, value: lasted },
+    ...(lagMs === null
+      ? []
+      : [
+          {
+            name: incidents.vendorFirst,
+            value: [incidents.later(formats.length(Math.abs(lagMs)), lagMs < 0)],
+          },
+        ]),
+  ];
+}
+
+/** The findings of the axis, in sentences. */
+function findingsOf(known: IncidentKnowledge, { texts, formats }: Language): readonly string[] {
+  const { incident, acknowledgement, buckets, hasVendor } = known;
+  const { incidents } = texts;
+  const lagMs = acknowledgement?.lagMs ?? null;
+  if (lagMs !== null) return [incidents.vendorLag(formats.length(Math.abs(lagMs)), lagMs < 0)];
+  if (incident.severity === 'maintenance') return [];
+  if (incident.source === 'own')
+    return hasVendor ? [incident.resolvedAt === null ? incidents.vendorSilent : incidents.vendorNever] : [];
+  const isWatched = buckets?.some(({ count }) => count > 0) === true;
+  const hasFailed = buckets?.some(({ downCount }) => downCount > 0) === true;
+  return isWatched && !hasFailed && known.companions.length === 0 ? [incidents.checksFine] : [];
+}
+
+/** The entries of the incident and its companions that are shown, newest first; each says who speaks if there are several. */
+function timelineOf(
+  { incident, companions, post, offset: start }: IncidentKnowledge,
+  offset: (at: number) => string,
+  { texts }: Language,
+) {
+  const all = [incident, ...companions].map((one) => inLanguage(one, { texts }));
+  const hasVoices = new Set(all.map(({ source }) => source)).size > 1;
+  const words = post === null ? null : textsOf(post, { texts });
+  const entries = all
+    .flatMap((one): Entry[] =>
+      one === all[0] && words !== null
+        ? words.map(({ at, status, markdown: text }) => ({
+            at,
+            status,
+            text,
+            source: one.source,
+            isMarkdown: true,
+          }))
+        : one.updates.map(({ at, status, text }) => ({
+            ...{
+              at,
+              status: stateWord({ severity: one.severity, status }, { texts }),
+              text,
+              source: one.source,
+              isMarkdown: false,
+            },
+          })),
+    )
+    .sort((a, b) => b.at - a.at);
+  const { shown, next } = cutTimeline(entries, start);
+  return {
+    timeline: shown.map(({ at, source, ...entry }) => ({
+      ...entry,
+      source,
+      voice: hasVoices ? texts.incidents.voice[source] : null,
+      time: [timeToSecond(at)],
+      offset: offset(at),
+    })),
+    next,
+  };
+}
+
+interface Entry {
+  readonly at: number;
+  readonly status: string;
+  readonly text: string;
+  readonly source: Incident['source'];
+  readonly isMarkdown: boolean;
 }

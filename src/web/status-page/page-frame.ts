@@ -1,5 +1,6 @@
 /** The part that all views of an owner's status page share: their frame for the template. Pure. */
 import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
+import { readableColours } from '../../domain/page-colour.ts';
 import type { PageStanding } from '../../domain/status/page-verdict.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { HttpRequest } from '../../http/route.ts';
@@ -7,7 +8,6 @@ import { pageUrl, pathFor } from '../../view/page-address.ts';
 import { picturePart } from '../../view/status-page-view.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
-import { brandPart } from './brand-style.ts';
 
 /** A shape for each standing, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
 const SHAPES: Readonly<Record<PageStanding, string>> = {
@@ -57,4 +57,22 @@ function shownSize({ width, height }: { readonly width: number; readonly height:
     shownWidth: Math.max(1, Math.round(width * scale)),
     shownHeight: Math.max(1, Math.round(height * scale)),
   };
+}
+
+/** The name of the style of a brand colour within its page. It contains the colour, so that each has its own URL. */
+function brandPart(colour: string): string {
+  return `brand.css?v=${colour.slice(1)}`;
+}
+
+/** The style of a brand colour: the colour itself as an edge above the page, and readable ones for links in both themes. */
+export function brandStyle(colour: string): string {
+  const { light, dark } = readableColours(colour);
+  const accent = (shade: string) => `{--link:${shade};--focus:${shade}}`;
+  return [
+    `:root,[data-theme=light]${accent(light)}`,
+    `@media (prefers-color-scheme:dark){:root:not([data-theme=light])${accent(dark)}}`,
+    `[data-theme=dark]${accent(dark)}`,
+    `.own{border-top:6px solid ${colour}}`,
+    '',
+  ].join('\n');
 }

@@ -3,10 +3,20 @@ import { createPagePasswords, PASS_MS } from '../../auth/page-password.ts';
 import { SECOND_MS } from '../../domain/durations.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
+import { readForm, seeOther } from '../../http/form.ts';
 import { retryLater } from '../../http/problem.ts';
-import type { HttpRequest } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { pathFor, redirectToDomain } from '../../view/page-address.ts';
+import {
+  findLockedPage,
+  findShownPage,
+  type PageViewSources,
+  pageNotFound,
+} from '../../view/status-page-view.ts';
 import type { OwnerSources } from '../dashboard/dashboard-forms.ts';
 import { findSession } from '../dashboard/sign-in-pages.ts';
+import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
+import type { RenderPage } from '../parts/views.ts';
 
 /** Sources of the decision. */
 export interface PageReaderSources {
@@ -23,7 +33,7 @@ export type UnlockOutcome =
   | { readonly kind: 'wait'; readonly seconds: number };
 
 /** Decides who may read pages. */
-export type PageReaders = ReturnType<typeof createPageReaders>;
+type PageReaders = ReturnType<typeof createPageReaders>;
 
 /** Creates the decision. */
 export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
@@ -83,4 +93,80 @@ function readBasicPassword(authorization = ''): string | null {
   const text = Buffer.from(base64, 'base64').toString();
   const colon = text.indexOf(':');
   return colon === -1 ? null : text.slice(colon + 1).trim();
+}
+
+/** Sources of the form. */
+export interface UnlockSources extends Pick<PageViewSources, 'pages' | 'mayRead'> {
+  readonly siteUrl: string;
+  readonly unlock: PageReaders['unlock'];
+}
+
+/** The problem of the password that was entered. */
+interface UnlockProblem {
+  readonly status: 403 | 429;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Shows the form for the page of a request. */
+export function showLocked(
+  render: RenderPage,
+  request: HttpRequest,
+  { siteUrl, language }: { readonly siteUrl: string; readonly language: ChosenLanguage },
+  problem: UnlockProblem | null = null,
+): HttpResponse {
+  const slug = (request.params.slug ?? '').toLowerCase();
+  const shown = render(
+    './status-page-locked',
+    {
+      language,
+      title: language.texts.statusPage.locked,
+      action: pathFor(request, slug, 'unlock'),
+      problem: problem?.text ?? null,
+      atDomain: request.atDomain,
+      home: request.atDomain === true ? siteUrl : '',
+    },
+    problem?.status ?? 403,
+  );
+  const secrecy = { 'Cache-Control': 'private, no-store', 'X-Robots-Tag': 'noindex' };
+  return { ...shown, headers: { ...shown.headers, ...secrecy, ...problem?.headers } };
+}
+
+/** `/p/:slug/unlock`. */
+export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
+  const { siteUrl, unlock } = sources;
+  return {
+    path: '/p/:slug/unlock',
+    bucket: 'pages',
+    access: 'everyone',
+    open: 'page',
+    anyMethod: true,
+    sameOrigin: true,
+    async handle(request) {
+      const language = chooseLanguage(request);
+      const { statusPage: texts } = language.texts;
+      const page = await findLockedPage(request, sources);
+      if (page === null) throw pageNotFound(request.params.slug ?? '');
+      const redirect = redirectToDomain(request, siteUrl, page);
+      if (redirect !== null) return redirect;
+      // There is one place to go from here, whatever the address says.
+      const done = (headers = {}) => seeOther(pathFor(request, page.slug), headers);
+      if (request.method !== 'POST')
+        return (await findShownPage(request, sources)) === null
+          ? showLocked(render, request, { siteUrl, language })
+          : done();
+      const password = (await readForm(request)).get('password') ?? '';
+      const outcome = await unlock(page, password, request.client);
+      if (outcome.kind === 'accepted') return done(outcome.headers);
+      const problem: UnlockProblem =
+        outcome.kind === 'refused'
+          ? { status: 403, text: texts.wrongPassword }
+          : {
+              status: 429,
+              text: texts.tooManyPasswords(outcome.seconds),
+              headers: { 'Retry-After': String(outcome.seconds) },
+            };
+      return showLocked(render, request, { siteUrl, language }, problem);
+    },
+  };
 }

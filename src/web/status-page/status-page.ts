@@ -1,6 +1,7 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
 import type { Service } from '../../domain/service.ts';
+import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError, prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
@@ -12,6 +13,7 @@ import { pageUrl, pathFor, redirectToDomain } from '../../view/page-address.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
   findLockedPage,
+  findShownPage,
   INCIDENT_FILTERS,
   keepPrivate,
   type PageView,
@@ -24,12 +26,17 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import { cutTimeline, textsOf, viewPost } from '../parts/posts.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import type { RenderPage, ViewSources } from '../parts/views.ts';
-import { metaOf, viewAnnounced, viewGroups, viewMaintenances } from './page-content.ts';
-import { brandRoute, pictureRoute } from './page-files.ts';
-import { framePage, postPart } from './page-frame.ts';
+import {
+  findPost,
+  metaOf,
+  viewAnnounced,
+  viewGroups,
+  viewIncidents,
+  viewMaintenances,
+} from './page-content.ts';
+import { brandStyle, framePage, postPart } from './page-frame.ts';
 import { describePage } from './page-headline.ts';
-import { findPost, viewIncidents } from './page-incidents.ts';
-import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
+import { showLocked, type UnlockSources, unlockRoute } from './page-readers.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources
@@ -262,4 +269,45 @@ function pagesOf({ show, offset }: ListQuery, only: Service | null, hasOlder: bo
     newer: offset === 0 ? null : link(Math.max(0, offset - MAX_INCIDENTS_SHOWN)),
     older: hasOlder ? link(offset + MAX_INCIDENTS_SHOWN) : null,
   };
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+function pictureRoute(sources: PageViewSources, use: PictureUse): Route {
+  return {
+    path: `/p/:slug/${use}`,
+    bucket: 'pages',
+    access: 'everyone',
+    open: 'page',
+    async handle(request) {
+      const page = await findShownPage(request, sources);
+      const picture = page === null ? null : await sources.pages.findPicture(page.slug, use);
+      if (page === null || picture === null) throw pageNotFound(request.params.slug ?? '');
+      const headers = { 'Content-Type': picture.type, 'Cache-Control': ageOf(request, picture.mark) };
+      return keepPrivate(page, { status: 200, headers, body: picture.bytes, etag: `"${picture.mark}"` });
+    },
+  };
+}
+
+/** The route of the style sheet. */
+function brandRoute(sources: PageViewSources): Route {
+  return {
+    path: '/p/:slug/brand.css',
+    bucket: 'pages',
+    access: 'everyone',
+    open: 'page',
+    async handle(request) {
+      const page = await findShownPage(request, sources);
+      if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');
+      const age = ageOf(request, page.colour.slice(1));
+      const headers = { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': age };
+      return keepPrivate(page, { status: 200, headers, body: brandStyle(page.colour) });
+    },
+  };
+}
+
+/** A URL with the mark identifies one version of a file and is cached; a URL without the mark is not. */
+function ageOf({ query }: HttpRequest, mark: string): string {
+  const isMarked = new URLSearchParams(query).get('v') === mark;
+  return isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
 }

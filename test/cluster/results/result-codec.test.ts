@@ -2,8 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { correctTimes } from '../../../src/cluster/results/common-time.ts';
-import { decodeResults, encodeResults, type NodeResults } from '../../../src/cluster/results/result-codec.ts';
+import {
+  correctTimes,
+  decodeResults,
+  encodeResults,
+  type NodeResults,
+} from '../../../src/cluster/results/result-codec.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../../src/domain/node.ts';
 import { failed503, good, START, unanswered } from '../../record/record-world.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

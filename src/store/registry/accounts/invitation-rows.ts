@@ -1,6 +1,6 @@
 /** Invitations to accounts. */
 
-import { countToday } from '../../database/day-counts.ts';
+import { countToday } from '../../database/fact-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';

@@ -1,5 +1,6 @@
 /** Attempts to sign in, and what may be used once. */
-import { FAILURES_KEPT_MS, signInDelayMs } from '../../../domain/sign-in-delay.ts';
+
+import { DAY_MS } from '../../../domain/durations.ts';
 import { type Calls, write } from '../../database/registry-calls.ts';
 import type { SignInGuardStore } from '../../ports/sign-in.ts';
 
@@ -61,3 +62,29 @@ export const SIGN_IN_GUARD_CALLS: Calls<SignInGuardStore> = {
     return (await queries.run(use)) > 0;
   }),
 };
+
+/** Failures are forgotten this long after the last one, milliseconds. */
+const FAILURES_KEPT_MS = DAY_MS;
+
+const FIRST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 900_000;
+/** Beyond it the delay is the maximum. */
+const MAX_DOUBLINGS = 10;
+
+/** The attempts that count together: those for a name, of a client, or of a browser that has signed in before. */
+interface AttemptCount {
+  readonly failures: number;
+  /** The time at which the last one was made, epoch milliseconds. */
+  readonly lastAt: number;
+}
+
+/**
+ * The delay of an attempt, milliseconds; 0: it may be made. The first `free` attempts need not wait; the delay then begins
+ * with 5 s after the last attempt and doubles with each failure up to 15 minutes.
+ */
+function signInDelayMs({ failures, lastAt }: AttemptCount, free: number, now: number): number {
+  if (failures < free || now - lastAt >= FAILURES_KEPT_MS) return 0;
+  const delayMs = FIRST_DELAY_MS * 2 ** Math.min(failures - free, MAX_DOUBLINGS);
+  // A clock that was set back must not lengthen the delay.
+  return Math.max(0, Math.min(delayMs, MAX_DELAY_MS) - Math.max(0, now - lastAt));
+}

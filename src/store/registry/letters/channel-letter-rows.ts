@@ -2,7 +2,7 @@
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../../domain/subscription.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
-import { countToday } from '../../database/day-counts.ts';
+import { countToday } from '../../database/fact-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';

@@ -8,7 +8,7 @@ import {
   readTopic,
   SHARED_MAIL_DOMAINS,
 } from '../../../domain/subscription.ts';
-import { countToday } from '../../database/day-counts.ts';
+import { countToday } from '../../database/fact-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';

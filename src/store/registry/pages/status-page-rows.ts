@@ -18,8 +18,8 @@ import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
+import { refuseServiceName, refuseTakenNames } from '../services/slugs.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
-import { refuseServiceName, refuseTakenNames } from './page-names.ts';
 
 /** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
 const MARK_CHARACTERS = 32;

@@ -6,9 +6,15 @@
  */
 import { nameKeys } from '../../../domain/resembling-names.ts';
 import { dashDomain } from '../../../domain/service.ts';
-import { eachPage, ROWS_PER_PAGE } from '../../database/each-page.ts';
 import { setFact } from '../../database/fact-rows.ts';
-import { type Batch, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import {
+  type Batch,
+  eachPage,
+  type RegistryStore,
+  ROWS_PER_PAGE,
+  sql,
+  statement,
+} from '../../database/registry-store.ts';
 import type { NewService } from '../../ports/services.ts';
 import { retireService } from './retire-service.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';

@@ -7,10 +7,15 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { dashDomain } from '../../../domain/service.ts';
-import { eachPage, ROWS_PER_PAGE } from '../../database/each-page.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { RegistryError } from '../../database/registry-error.ts';
-import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
+import {
+  type Batch,
+  eachPage,
+  type RegistryStore,
+  ROWS_PER_PAGE,
+  sql,
+} from '../../database/registry-store.ts';
 import type {
   CatalogueList,
   CatalogueOutcome,

@@ -7,10 +7,12 @@ import type { Notice } from '../../../domain/notice.ts';
 import type { Refusal } from '../../../domain/refusal.ts';
 import { nameKeys } from '../../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../../domain/service.ts';
+import type { PageGroup } from '../../../domain/status-page.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { NewService } from '../../ports/services.ts';
+import { isTrustedAccount } from '../trust.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
@@ -200,4 +202,39 @@ export async function loadNameRule({ queries }: RegistryStore): Promise<NameRule
     const [other] = nameKeys(name).flatMap((key) => named.get(key) ?? []);
     return other === undefined ? null : { code: 'name_taken', name, other };
   };
+}
+
+/** As for badges, another account's page must not have the slug of a public service. */
+export async function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): Promise<void> {
+  const service = await queries.first(
+    kysely
+      .selectFrom('services')
+      .select('name')
+      .where('origin', '=', 'catalogue')
+      .where('removed', '=', 0)
+      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
+  );
+  if (service !== undefined)
+    throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
+}
+
+/**
+ * Throws `name_taken` if a name that a service gets on a page equals or resembles that of a catalogue service: no domain follows the name
+ * of a private one. The operator vouches for trusted accounts.
+ */
+export async function refuseTakenNames(
+  store: RegistryStore,
+  accountId: number,
+  groups: readonly PageGroup[],
+  before: readonly PageGroup[],
+): Promise<void> {
+  const namesOf = (list: readonly PageGroup[]) => list.flatMap(({ names = {} }) => Object.values(names));
+  const known = new Set(namesOf(before));
+  const added = namesOf(groups).filter((name) => !known.has(name));
+  if (added.length === 0 || (await isTrustedAccount(store, accountId))) return;
+  const rule = await loadNameRule(store);
+  for (const name of added) {
+    const refusal = rule(name, '');
+    if (refusal !== null) throw new RegistryError('name_taken', refusal);
+  }
 }
