@@ -17,6 +17,8 @@ const ENTRIES = [join(ROOT, 'src/cli/program.ts'), ...THREADS];
 const MAX_BUNDLES = 3;
 /** The address of a thread's file in a source. */
 const THREAD_ADDRESS = /new URL\('(?:\.\.\/)+workers\/([a-z-]+)\.ts', import\.meta\.url\)/g;
+/** V8 keeps a file with one of these in two bytes a character; esbuild leaves those of regular expressions as they are. */
+const NOT_ASCII = /[^\0-\x7f]/g;
 
 /** Keeps every path that a source forms from its own place, but for those of threads, which are bundled too. */
 function keepPlaces(folder: string): Plugin {
@@ -32,7 +34,8 @@ function keepPlaces(folder: string): Plugin {
           })
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path)))
           .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
-          .replaceAll('import.meta.main', ENTRIES.includes(path) ? 'import.meta.main' : 'false');
+          .replaceAll('import.meta.main', ENTRIES.includes(path) ? 'import.meta.main' : 'false')
+          .replaceAll(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
         return { contents, loader: extname(path) === '.ts' ? 'ts' : 'js' };
       });
     },

@@ -36,6 +36,7 @@ t.test('it joins the sources once, with every thread and every place that a sour
     t.ok(all.includes(`/workers/${name}.mjs`), `the thread ${name} is started from the bundle`);
   t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
   t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
+  t.notMatch(all, /[^\0-\x7f]/, 'no character makes V8 keep a file in two bytes a character');
   t.end();
 });
 
