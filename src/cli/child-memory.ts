@@ -11,10 +11,13 @@ const SMALL_FLEET = { services: 5_000, checksPerSecond: 100 };
 const SHARED_AUTHORITIES = '--use-system-ca';
 /** By default the allocator has several heaps per processor, which do not share freed memory. */
 const ARENAS = '2';
-/** One heap. Freed blocks of 16 KiB and more, such as data read from a connection, are returned to the system. */
+/**
+ * One heap. Freed blocks of 8 KiB and more, such as data read from a connection and what V8 parses and compiles in, are returned to the
+ * system. With 16 KiB the program held 6 MB more: the smaller blocks of a start lay between those that stay.
+ */
 const SMALL_ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
-  MALLOC_MMAP_THRESHOLD_: '16384',
+  MALLOC_MMAP_THRESHOLD_: '8192',
   MALLOC_TRIM_THRESHOLD_: '65536',
   MALLOC_TOP_PAD_: '0',
 };

@@ -8,6 +8,8 @@ import { runInNewContext } from 'node:vm';
  * is called; only what runs often is compiled to machine code. One helper thread of V8 compiles and collects instead of
  * four, each with memory of its own. With 1,200 services the program held 179 MB instead of 206 MB 90 s after a start, and its start
  * and these seconds took 9 % more CPU time (2026-11-28, 2 cores, beside other work); each option alone is within the noise of 10 MB.
+ * `--no-short-builtin-calls`: threads call the builtin functions of V8 where the program has them, instead of in a copy of 2 MB that is
+ * mapped for each thread: 152 MB held instead of 158 MB, in the same CPU time.
  */
 export const SMALL_HEAPS = [
   '--max-semi-space-size=1',
@@ -16,6 +18,7 @@ export const SMALL_HEAPS = [
   '--bytecode-old-age=2',
   '--no-sparkplug',
   '--v8-pool-size=1',
+  '--no-short-builtin-calls',
 ];
 /**
  * V8 takes spaces of 64 MiB where the machine has much memory, and each thread that loads a large fleet keeps two of them.

@@ -18,10 +18,11 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
       '--bytecode-old-age=2',
       '--no-sparkplug',
       '--v8-pool-size=1',
+      '--no-short-builtin-calls',
     ],
     env: {
       MALLOC_ARENA_MAX: '1',
-      MALLOC_MMAP_THRESHOLD_: '16384',
+      MALLOC_MMAP_THRESHOLD_: '8192',
       MALLOC_TRIM_THRESHOLD_: '65536',
       MALLOC_TOP_PAD_: '0',
     },
