@@ -51,7 +51,7 @@ const PART_STATE = /\s?\(([^()]{1,60})\)$/;
 
 /** `Affected components` above a list, `Affected Components: API, Chat` with it. */
 const PARTS =
-  /^(?:affected (?:components|services|systems|products|locations)|(?:components|services|systems) affected)\s*(?::\s*(.*))?$/i;
+  /^(?:affected (?:components|services|systems|products|locations)|(?:components|services|systems|services\/components) affected)\s*(?::\s*(.*))?$/i;
 
 /** Google: `Incident began at 2022-03-31 08:30 and ended at 2022-03-31 15:54 (all times are US/Pacific).` */
 const SPAN =
@@ -63,9 +63,8 @@ const MAX_PARTS = 1_000;
 const MARKED =
   /^(?:[[]([^[\]]{1,40})[\]] )?([a-z]{3}, \d\d? [a-z]{3} \d{4} [\d:]{5,8} \S{1,8}):(?:\s(.*))?$/i;
 
-/** Between time and state. */
-const HEADING_DASH = / [-–—|·] /;
-const MAX_HEADING = 80;
+/** Time and state in either order, and a text: `Sep 20, 10:00 UTC - Resolved - It is back.` */
+const HEADING = /^(?:- )?(\S.{1,60}?) [-–—|·] (\S.{1,60}?)(?: [-–—|·] (.*))?$/s;
 
 const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
 
@@ -100,7 +99,9 @@ export function readTimeline(plain: string, near: number | null): ItemTimeline {
       const listed = parts[1] ?? '';
       const end = listed === '' ? endOfList(marked, index + 1) : index + 1;
       const names = listed === '' ? lines.slice(index + 1, end) : listed.split(/,\s*/, MAX_PARTS);
-      found.components.push(...names.map(withoutState).filter((name) => name !== ''));
+      found.components.push(
+        ...names.map((name) => withoutState(name.replace(/^- /, ''))).filter((name) => name !== ''),
+      );
       index = end - 1;
     } else {
       const window = WINDOW_LABEL.exec(line);
@@ -143,7 +144,7 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
     const headed = readHeading(line, near) ?? readMarked(line, updates.length === 0);
     const at = headed?.at ?? readDate(line, near);
     const label = at === null || headed !== null ? null : readLabel(lines[index + 1] ?? '');
-    if (headed !== null) updates.push({ texts: [], ...headed });
+    if (headed !== null) updates.push(headed);
     else if (at !== null && label !== null) {
       updates.push({ at, meaning: label.meaning, texts: [label.text] });
       index += 1;
@@ -162,17 +163,16 @@ function readDate(line: string, near: number | null): number | null {
   return readMonthDay(line, near) ?? (/\d{4}/.test(line) ? readTime(line) : null);
 }
 
-/** A line with time and state alone: `Sep 20, 10:00 UTC - Resolved`, in either order; null: another line. */
+/** A line with time and state: `Sep 20, 10:00 UTC - Resolved`, in either order, and perhaps a text; null: another line. */
 function readHeading(line: string, near: number | null) {
-  const [first = '', second = '', ...more] = line.length > MAX_HEADING ? [] : line.split(HEADING_DASH);
-  if (second === '' || more.length > 0) return null;
+  const [, first = '', second = '', text] = HEADING.exec(line) ?? [];
   for (const [time, word] of [
     [first, second],
     [second, first],
   ] as const) {
     const at = readDate(time, near);
     const meaning = at === null ? null : meaningOf(word);
-    if (at !== null && meaning !== null) return { at, meaning };
+    if (at !== null && meaning !== null) return { at, meaning, texts: text === undefined ? [] : [text] };
   }
   return null;
 }
@@ -250,11 +250,11 @@ function toDayClock(clock: string, half: string): string {
 
 /** A list ends with its last item, else before the first line without parentheses at its end. */
 function endOfList(lines: readonly string[], start: number): number {
-  const isListed = lines[start]?.startsWith(LIST_MARK) === true;
+  const mark = [LIST_MARK, '- '].find((one) => lines[start]?.startsWith(one));
   let end = start;
   while (end < lines.length && end - start < MAX_PARTS) {
     const line = lines[end] ?? '';
-    if (!(isListed ? line.startsWith(LIST_MARK) : PART_STATE.test(line))) break;
+    if (!(mark === undefined ? PART_STATE.test(line) : line.startsWith(mark))) break;
     end += 1;
   }
   return end;

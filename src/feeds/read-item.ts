@@ -84,9 +84,11 @@ function unescaped(title: string): string {
   return /&(?:amp|lt|gt|quot|apos|nbsp|#\d{2,4}|#x[\da-f]{2,4});/i.test(title) ? plainText(title) : title;
 }
 
-/** HTML whose items of lists begin with {@link LIST_MARK}. */
+/** HTML whose items of lists begin with {@link LIST_MARK}, and whose times are apart: Oracle writes `Oct<var>04</var><var>09:12</var>`. */
 function markItems(html: string): string {
-  return unescapeTwice(html).replace(/<li(?:\s[^<>]{0,500})?>/gi, `$&${LIST_MARK} `);
+  return unescapeTwice(html)
+    .replace(/<li(?:\s[^<>]{0,500})?>/gi, `$&${LIST_MARK} `)
+    .replace(/<var\b/gi, ' $&');
 }
 
 /**

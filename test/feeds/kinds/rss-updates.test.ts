@@ -20,6 +20,9 @@ t.test('a line may tell time and state of an update', async (t) => {
     '<h3>Sep 20, 10:00 UTC - Resolved</h3><p>x</p><h3>Sep 20, 09:00 UTC - Investigating</h3><p>y</p>',
     '<h3>Resolved — Sep 20, 2026 10:00 UTC</h3><p>x</p><h3>Investigating — Sep 20, 2026 09:00 UTC</h3><p>y</p>',
     '<h3>2026-09-20 10:00 UTC | Resolved</h3><p>x</p><h3>2026-09-20 09:00 UTC | Investigating</h3><p>y</p>',
+    // IBM Cloud, and Oracle Cloud.
+    'STATUS:<br/>- 2026-09-20 09:00 UTC - INVESTIGATING - y<br/>- 2026-09-20 10:00 UTC - RESOLVED - x',
+    "<p><small>Sep<var data-var='date'>20</var><var data-var='time'>10:00</var> UTC</small><br><strong>Resolved</strong> - x</p><p><small>Sep<var>20</var><var>09:00</var> UTC</small><br><strong>Investigating</strong> - y</p>",
   ])
     t.match(
       readItems({ ...TODAY, description }),
@@ -56,6 +59,10 @@ t.test('a list of parts needs no states', async (t) => {
     [listed('<ul><li>API</li><li>Chat</li></ul>'), ['API', 'Chat']],
     [listed('\n<ul class="parts">\n<li>API</li>\n<li>Chat (Operational)</li>\n</ul>'), ['API', 'Chat']],
     [listed(': API, Chat'), ['API', 'Chat']],
+    [
+      'Status: Monitoring<br />x<br />SERVICES/COMPONENTS AFFECTED:<br />- API<br />- Chat<br /><br />We watch it.',
+      ['API', 'Chat'],
+    ],
     [listed(''), null],
   ] as const)
     t.match(
