@@ -98,8 +98,13 @@ export class Reaches {
 
   /** Follows a service that is loaded while it is down. */
   restore({ service, current, openIncident }: TrackedService): void {
-    if (current.status !== 'down') return;
-    this.#noteOutage(service.id, current.since ?? current.observedAt, null);
+    const since = current.since ?? current.observedAt;
+    if (current.status !== 'down') {
+      if (openIncident?.status === 'monitoring')
+        this.#noteOutage(service.id, openIncident.startedAt, Math.max(openIncident.startedAt, since));
+      return;
+    }
+    this.#noteOutage(service.id, since, null);
     if (service.dependsOn === undefined) return;
     const isOpen = openIncident !== null && openIncident.status !== 'monitoring';
     const reach: Reach = {
@@ -207,7 +212,15 @@ export class Reaches {
           ? nextReach({ id, checkedAt }, ancestors, before, now)
           : { reach: isLoading ? before : { ...before, phase: 'open' as const }, asks: [] };
       if (reach.phase !== down.reach.phase || reach.since !== down.reach.since)
-        this.#take(tracked, { ...down, reach, wasBehind: down.wasBehind || reach.phase === 'behind' }, down);
+        this.#take(
+          tracked,
+          {
+            ...down,
+            reach,
+            wasBehind: down.wasBehind || (reach.phase !== 'asking' && reach.phase !== 'open'),
+          },
+          down,
+        );
       this.#ask(asks);
       if (reach.phase === 'asking')
         this.#ask(ancestors.filter((one) => (one.checkedAt ?? 0) < reach.since).map((one) => one.id));
@@ -228,7 +241,9 @@ export class Reaches {
       return;
     }
     // What could not be reached and still fails when that is over is down by itself from that check on.
-    const startedAt = down.wasBehind ? (tracked.current.latest?.checkedAt ?? null) : null;
+    const { since, latest } = tracked.current;
+    const wasBehind = down.wasBehind || (since !== null && this.#wasUnreached(tracked.service, since));
+    const startedAt = wasBehind ? (latest?.checkedAt ?? null) : null;
     this.#options.onAlone(tracked, { startedAt, reason: down.reason });
   }
 

@@ -36,9 +36,17 @@ export interface Unreached {
 
 /** Why a service cannot be reached, for people; null: it is not down, or by itself. `of`: as for {@link causeOfDown}. */
 export function whyUnreached(...of: Parameters<typeof causeOfDown>): Unreached | null {
-  if (findCause(...of) === null) return null;
-  const named = causeOfDown(...of);
-  return { because: named === null ? null : fullName(named) };
+  const cause = findCause(...of);
+  return cause === null ? null : { because: nameCause(of[1], cause, of[0]) };
+}
+
+/** What people call the cause of an outage of a service; null: those who see the service may not know of it. */
+export function nameCause(
+  service: Service,
+  cause: Service,
+  readers: Pick<CauseSources, 'isMember' | 'isPublished'>,
+): string | null {
+  return readers.isMember || mayName(service, cause, readers) ? fullName(cause) : null;
 }
 
 function findCause(

@@ -159,6 +159,16 @@ t.test(
     t.match(home, /because of something in front of it/);
     t.notMatch(home, /vault/i);
     t.equal(at((await world.get('/api/v1/status/shop')).json, 'because'), undefined);
+    await world.putPage('ours', { groups: [{ name: '', services: [2, 4] }] });
+    for (const [path, words] of [
+      ['/p/ours', 'because of something in front of it'],
+      ['/p/ours?lang=de', 'wegen einer Störung davor'],
+      ['/p/ours.json', '"because":{"name":"ROUTER","slug":"router"}'],
+    ] as const) {
+      const text = await textOf(path);
+      t.match(text, words, path);
+      t.notMatch(text, /vault/i, path);
+    }
   },
 );
 

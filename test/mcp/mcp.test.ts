@@ -323,3 +323,18 @@ t.test('it takes one message in each POST, of no other site, within the limits o
   );
   t.equal((await ask(poor.makeKey())).status, 200, 'a key raises the limit');
 });
+
+t.test('it names no private service as the cause', async (t) => {
+  const world = await startApi({
+    services: [
+      service(1, 'vault', { origin: 'owner', accountId: 7, visibility: 'private' }),
+      service(2, 'shop', { dependsOn: ['vault'] }),
+    ],
+  });
+  t.teardown(world.close);
+  await world.status.put([1, 2].map((id) => current(id, check(NOW, { status: 'down' }))));
+  const client = await connect(t, world);
+  const { structuredContent } = await client.callTool({ name: 'is_it_down', arguments: { service: 'shop' } });
+  t.match(structuredContent, { sentence: /because of something in front of it/ });
+  t.notMatch(JSON.stringify(structuredContent), /vault/i);
+});

@@ -1,6 +1,7 @@
 /** The sender of letters: its rate, its order, its retries, and what a restart leaves. */
 import t from 'tap';
-import { MAX_LETTERS_PER_SECOND } from '../../src/notify/letter-sender.ts';
+import { composeLetter, MAX_LETTERS_PER_SECOND } from '../../src/notify/letter-sender.ts';
+import { NOON } from '../store/registry-fixtures.ts';
 import { openLetterWorld } from './letter-world.ts';
 
 t.test('it sends at most 20 letters a second, and each once, also over a restart', async (t) => {
@@ -145,3 +146,29 @@ t.test('a new letter has what waits for its subscriber tried again', async (t) =
   );
   await sender.stop();
 });
+
+t.test(
+  'it names in letters because of what a service cannot be reached, to those who may know',
+  async (t) => {
+    const world = await openLetterWorld(t, 1);
+    await world.turn('down');
+    await world.registry.writeLetters(NOON + 5_000, 10);
+    const [letter] = await world.registry.dueLetters(NOON + 5_000, 1);
+    if (letter === undefined) throw new Error('no letter is due');
+    const texts = {
+      de: [/nicht erreichbar wegen Router/, /nicht erreichbar wegen einer Störung davor/],
+      en: [/not reachable, because of Router/, /not reachable, because of something in front of it/],
+    } as const;
+    for (const language of ['de', 'en'] as const)
+      for (const [index, because] of ['Router', null].entries()) {
+        const { text, html } = composeLetter(
+          { ...letter, language },
+          'https://status.example.org',
+          () => true,
+          () => ({ because }),
+        );
+        t.match(text, texts[language][index]);
+        t.match(html, texts[language][index]);
+      }
+  },
+);

@@ -353,3 +353,41 @@ t.test('what waits when the clock is set back goes on', async (t) => {
   await settle(world);
   t.match(incidents(world), [{ serviceId: 2, status: 'investigating' }]);
 });
+
+t.test('a process that takes over knows of an outage of the router that has ended', async (t) => {
+  for (const isOver of [true, false]) {
+    const before = await createHome();
+    await before.clock.advance(MINUTE);
+    await take(before, unanswered(1, now(before)), unanswered(2, now(before)));
+    await pass(before, 2, [1, 2]);
+    if (isOver) await pass(before, 1, [2], [1]);
+    await before.record.stop();
+    const { registry, clock } = before;
+    await clock.advance(30_000);
+    const after = await createWorld({ services: [router, child(2)], registry, clock });
+    await clock.advance(1_000);
+    await take(after, good(1, now(after)), unanswered(2, now(after)));
+    t.match(incidents(after), [{ serviceId: 1 }]);
+    t.equal(incidents(after).length, 1, 'it may be on its way back');
+    for (const at of Object.values(failures(after, 2))) t.equal(at, 'left out');
+    await pass(after, 3, [2], [1]);
+    await clock.advance(8_000);
+    await take(after, good(1, now(after)));
+    await settle(after);
+    const found = incidents(after);
+    t.match(found, [{ serviceId: 1 }, { serviceId: 2, status: 'investigating' }]);
+    t.ok((found[1]?.startedAt ?? 0) >= (isOver ? 360 : 330), 'it is down by itself from then on');
+  }
+});
+
+t.test('what was behind a service that is removed is down by itself', async (t) => {
+  const world = await createHome();
+  await world.clock.advance(MINUTE);
+  await take(world, unanswered(1, now(world)), unanswered(2, now(world)));
+  await pass(world, 1, [1, 2]);
+  const { dependsOn: _, ...alone } = child(2, { revision: 2 });
+  world.record.applyChange({ seq: 1, slug: 'service-2', serviceId: 2, service: alone });
+  world.record.applyChange({ seq: 2, slug: 'service-1', serviceId: 1, service: null });
+  await pass(world, 2, [2]);
+  t.match(incidents(world).at(-1), { serviceId: 2, status: 'investigating' });
+});

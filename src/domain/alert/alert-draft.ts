@@ -2,7 +2,7 @@
 
 import { isReached, type Reach } from '../status/reach.ts';
 import type { AlertContext, AlertService } from './alert-context.ts';
-import type { AlertState, Condition, Lane, NamedService, Telling, Thread } from './alert-state.ts';
+import type { AlertState, Condition, Lane, NamedService, Thread } from './alert-state.ts';
 import { asksFor } from './match.ts';
 import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
@@ -95,18 +95,45 @@ export function isBehind(
 ): boolean {
   if (kind !== 'status' && kind !== 'scope' && (last.type !== 'incident' || last.incident.source !== 'own'))
     return false;
-  const { context, reaches } = draft;
-  const reach = reaches.get(id);
+  const reach = draft.reaches.get(id);
   if (reach === undefined || reach.phase === 'open') return false;
   if (reach.phase === 'over') return kind === 'incident';
-  if (reach.phase !== 'behind') return true;
+  return reach.phase !== 'behind' || toldCausesOf(draft, id, channel, reach.since).length > 0;
+}
+
+/** The services that one is down behind and of which a channel is told. `since`: since when it is behind them, epoch milliseconds. */
+function toldCausesOf(
+  draft: AlertDraft,
+  id: number,
+  channel: number,
+  since: number,
+): readonly AlertService[] {
+  const { context } = draft;
   const { ancestors = [] } = context.service(id) ?? {};
-  return ancestors.some((one) => {
+  return ancestors.flatMap((one) => {
     const service = context.service(one);
     // Of two that depend on each other by mistake, none may wait for the other.
-    if (service === null || isReached(service) !== false || service.ancestors.includes(id)) return false;
-    return isToldOf(draft, service, channel, { id, since: reach.since });
+    if (service === null || isReached(service) !== false || service.ancestors.includes(id)) return [];
+    return isToldOf(draft, service, channel, { id, since }) ? [service] : [];
   });
+}
+
+/** What a channel is about to be told of the services that one is down behind, by condition. */
+export function causesToTell(
+  draft: AlertDraft,
+  id: number,
+  channel: number,
+): readonly (readonly [key: string, condition: Condition])[] {
+  const reach = draft.reaches.get(id);
+  if (reach?.phase !== 'behind') return [];
+  return toldCausesOf(draft, id, channel, reach.since).flatMap((cause) =>
+    downConditionsOf(
+      draft,
+      cause.id,
+      channel,
+      draft.context.rulesOf(cause.id).filter((rule) => rule.channels.includes(channel)),
+    ),
+  );
 }
 
 /**
@@ -123,7 +150,9 @@ function isToldOf(
     draft.context.rulesOf(one).filter((rule) => rule.channels.includes(channel));
   const words: readonly AlertEventName[] = isProbed ? ['down', 'incident'] : WORDS_OF_DOWN;
   const asking = rulesOn(id).filter((rule) => asksFor(rule, words));
-  const tellings = tellingsOf(draft, id, channel, asking);
+  const tellings = downConditionsOf(draft, id, channel, asking).flatMap(
+    ([, condition]) => condition.tellings[channel] ?? [],
+  );
   // Of an outage before the rule or the channel was made, nobody is told.
   const isComing = asking.length > 0 && (beganAt ?? 0) + MAX_EVENT_DELAY_MS > behind.since;
   if (tellings.length === 0 && !isComing) return false;
@@ -139,20 +168,20 @@ function isToldOf(
   return !isQuiet || !rulesOn(behind.id).some((rule) => asksFor(rule, WORDS_OF_DOWN) && passes(rule));
 }
 
-/** The tellings of an outage to a channel: of the status, or where no rule asks for that, of incidents of our own checks. */
-function tellingsOf(
+/** The conditions by which a channel is told of an outage: the status, or where no rule asks for that, incidents of our own checks. */
+function downConditionsOf(
   { conditions }: AlertDraft,
   id: number,
   channel: number,
   rules: readonly AlertRule[],
-): readonly Telling[] {
-  const status = conditions.get(`status-${id}`)?.tellings[channel];
-  if (status !== undefined && status.weight > 1) return [status];
+): readonly (readonly [key: string, condition: Condition])[] {
+  const key = `status-${id}`;
+  const status = conditions.get(key);
+  if (status !== undefined && (status.tellings[channel]?.weight ?? 0) > 1) return [[key, status]];
   if (!rules.some((rule) => asksFor(rule, ['incident']))) return [];
-  return [...conditions.values()].flatMap(({ kind, service, last, tellings }) => {
-    const telling = tellings[channel];
+  return [...conditions].filter(([, { kind, service, last, tellings }]) => {
     const isOwn = kind === 'incident' && last.type === 'incident' && last.incident.source === 'own';
-    return isOwn && service.id === id && telling !== undefined && telling.weight > 0 ? [telling] : [];
+    return isOwn && service.id === id && (tellings[channel]?.weight ?? 0) > 0;
   });
 }
 

@@ -1,5 +1,5 @@
 /** Holds back tellings during a maintenance, and of services that are down behind another one. */
-import { type AlertDraft, isBehind, isHeld, readyAt } from './alert-draft.ts';
+import { type AlertDraft, causesToTell, isBehind, isHeld, readyAt } from './alert-draft.ts';
 import type { Condition, Telling } from './alert-state.ts';
 import type { AlertChange } from './event.ts';
 import { note, wordsToPass } from './telling-times.ts';
@@ -54,10 +54,40 @@ export function followHolds(draft: AlertDraft, services?: ReadonlySet<number>): 
   for (const [key, { service }] of draft.conditions)
     if (services === undefined || services.has(service.id))
       changeCondition(draft, key, (condition, telling, channel) => {
-        if (isBehind(draft, condition, channel)) return hold(telling);
+        if (isBehind(draft, condition, channel)) {
+          hastenCauses(draft, condition, telling, channel);
+          return hold(telling);
+        }
         const waits = telling.isHeld || telling.wants.some(({ dueAt }) => dueAt === null);
         return waits && !isHeld(draft, condition, channel) ? release(draft, condition, telling) : telling;
       });
+}
+
+/**
+ * Lets the alert about a cause be sent as soon as what waits for it would be: with a longer `after`, an outage that is over before that
+ * would be told by neither.
+ */
+function hastenCauses(draft: AlertDraft, condition: Condition, telling: Telling, channel: number): void {
+  if (telling.thread !== null || telling.wants.length === 0) return;
+  const words = wordsToPass(condition, telling);
+  for (const [key, cause] of causesToTell(draft, condition.service.id, channel)) {
+    const told = cause.tellings[channel];
+    if (told === undefined || told.thread !== null) continue;
+    const beganAt = Math.max(telling.since, told.since);
+    const dueAt = Math.min(
+      ...telling.wants.map(({ rule: id }) => {
+        const rule = draft.context.rule(id);
+        return rule === null
+          ? Number.POSITIVE_INFINITY
+          : readyAt(rule, words, Math.max(draft.now, beganAt + rule.afterMs));
+      }),
+    );
+    const wants = told.wants.map((want) =>
+      want.held || want.dueAt === null || want.dueAt <= dueAt ? want : { ...want, dueAt },
+    );
+    const next = note(draft, cause, { ...told, wants });
+    draft.conditions.set(key, { ...cause, tellings: { ...cause.tellings, [channel]: next } });
+  }
 }
 
 /** Forgets what was held of a service that can be reached again. */

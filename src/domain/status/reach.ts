@@ -79,12 +79,7 @@ export function beginReach(ancestors: readonly Ancestor[], failedAt: number, now
   const ids = ancestors.map(({ id }) => id);
   if (ancestors.some(isCause))
     return { reach: { phase: 'behind', since: now, ancestors: ids }, asks: NOBODY };
-  // What fails right after what it depends on has recovered may be on its way back.
-  const recoveredAt = Math.max(
-    ...ancestors.map(({ lastOutage }) =>
-      lastOutage !== null && isWithin(lastOutage, failedAt) ? lastOutage.to : Number.NEGATIVE_INFINITY,
-    ),
-  );
+  const recoveredAt = recoveryOf(ancestors, failedAt);
   if (recoveredAt + SETTLE_MS > now)
     return { reach: { phase: 'settling', since: recoveredAt, ancestors: ids }, asks: NOBODY };
   return ask(ancestors, { since: now, ancestors: ids });
@@ -113,8 +108,14 @@ export function nextReach(
         reach: { ...reach, phase: 'settling', since: now, settlesSince: reach.settlesSince ?? now },
         asks: [service.id],
       };
-    case 'asking':
-      return ancestors.every((one) => !isAsked(one) || (one.checkedAt ?? 0) >= since) ? to('open') : same;
+    case 'asking': {
+      if (ancestors.some((one) => isAsked(one) && (one.checkedAt ?? 0) < since)) return same;
+      // An outage that a process took over with may end with the answer.
+      const recoveredAt = recoveryOf(ancestors, since);
+      return recoveredAt + SETTLE_MS > now
+        ? { reach: { ...reach, phase: 'settling', since: recoveredAt }, asks: NOBODY }
+        : to('open');
+    }
     case 'settling': {
       if (now < since + SETTLE_MS) return same;
       // What it depends on may be down again, which its next check would show.
@@ -148,6 +149,15 @@ export function isWithin({ from, to }: PastOutage, at: number): boolean {
 }
 
 const NOBODY: readonly number[] = [];
+
+/** When what a service depends on recovered from an outage in which it failed, or so soon before that it may be on its way back. */
+function recoveryOf(ancestors: readonly Ancestor[], failedAt: number): number {
+  return Math.max(
+    ...ancestors.map(({ lastOutage }) =>
+      lastOutage !== null && isWithin(lastOutage, failedAt) ? lastOutage.to : Number.NEGATIVE_INFINITY,
+    ),
+  );
+}
 
 function isCause(one: Ancestor): boolean {
   return isReached(one) === false;

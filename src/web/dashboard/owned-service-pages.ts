@@ -18,7 +18,7 @@ import { serviceChanges } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { nameWithoutHost } from '../../view/badge-addresses.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
-import { whyUnreached } from '../../view/cause-of-down.ts';
+import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { windowOf } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
@@ -26,7 +26,7 @@ import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { createUptimeBars } from '../parts/uptime-bars.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { describeDay } from '../service/service-days.ts';
+import { describeDay, sayUnreached } from '../service/service-days.ts';
 import { drawingOf } from '../service/service-response-times.ts';
 import { checkLabels } from './check-fields.ts';
 import {
@@ -264,12 +264,19 @@ function createServicePast(
       beginHistory()(() => samples.query({ serviceId: service.id, ...window })),
       registry.listIncidents({ serviceId: service.id, limit: SHOWN_INCIDENTS, offset: 0 }),
     ]);
-    const { lines = [], told = [], uptimeRatio = null, knownDays = 0 } = bars.get(service.id) ?? {};
+    const shown = bars.get(service.id);
+    const { lines = [], told = [], uptimeRatio = null, knownDays = 0 } = shown ?? {};
+    const unreached = sayUnreached(shown?.unreached ?? new Map(), language, (cause) =>
+      nameCause(service, cause, { isMember: true }),
+    );
     const uptime = uptimeRatio === null ? null : language.formats.percent(uptimeRatio);
     const intervalMs = service.check.intervalMs ?? bounds.usual.intervalMs;
     return {
       lines,
-      told: told.map(({ day, ...place }) => ({ ...place, label: describeDay(day, intervalMs, language) })),
+      told: told.map(({ day, ...place }) => ({
+        ...place,
+        label: describeDay(day, intervalMs, language, unreached.get(day.startAt)),
+      })),
       uptime,
       knownDays,
       drawing: day === null ? null : drawingOf(day, window, language),

@@ -122,6 +122,7 @@ export const englishServicePage = {
     suspect: 'our own connection was down',
     none: 'no checks',
   } satisfies WordOf<DayKind>,
+  unreachedDay: 'could not be checked',
   downNote:
     'Uptime is the share of checks that did not fail. Downtime is estimated from the failed checks: each counts as one interval of the length that the service has now. Days on which the interval was longer show less downtime than there was.',
   day: (date: string, uptime: string, downtime: string | null, slow: string | null) =>

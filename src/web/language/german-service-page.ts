@@ -105,6 +105,7 @@ export const germanServicePage: Texts['page'] = {
     suspect: 'unsere eigene Verbindung war unterbrochen',
     none: 'keine Prüfungen',
   },
+  unreachedDay: 'nicht prüfbar',
   downNote:
     'Die Erreichbarkeit ist der Anteil der Prüfungen, die nicht fehlschlugen. Die Ausfallzeit ist aus den fehlgeschlagenen Prüfungen geschätzt: Jede zählt so lange, wie das Intervall des Dienstes heute ist. Tage mit einem längeren Intervall zeigen weniger, als es war.',
   day: (date, uptime, downtime, slow) =>

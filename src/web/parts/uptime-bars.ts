@@ -5,7 +5,9 @@ import type { PostStore } from '../../store/ports/posts.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
+import { findUnreachedDays, type UnreachedDays } from '../../view/unreached-days.ts';
 
 const DAYS = 90;
 const KEPT_MS = 60_000;
@@ -28,15 +30,21 @@ export const DAY_KINDS = (['up', 'slow', 'down', 'suspect', 'none'] as const).ma
 export type UptimeBars = ReturnType<typeof barsOf> & {
   /** The newest days that were not simply up, oldest first, with the place of their bars. */
   readonly told: ReturnType<typeof toldDays>;
+  /** Those of them on which the service could not be reached; empty without a directory. */
+  readonly unreached: UnreachedDays;
   readonly withoutMaintenance: number | null;
 };
 
 export interface UptimeBarSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly registry: Pick<PostStore, 'announcedWindows'>;
+  /** Absent: what services depend on is not looked for. */
+  readonly directory?: { readonly whole: Pick<ShownDirectory['whole'], 'byId' | 'bySlug'> };
   readonly beginHistory: BeginHistory;
   readonly now: () => number;
 }
+
+const NO_SERVICES = { byId: () => null, bySlug: () => null };
 
 /**
  * Creates the function that reads the past of services as bars. Bars are small: one line for each kind of day or hour.
@@ -44,7 +52,7 @@ export interface UptimeBarSources {
  * own page.
  */
 export function createUptimeBars(
-  { samples, registry, beginHistory, now }: UptimeBarSources,
+  { samples, registry, directory, beginHistory, now }: UptimeBarSources,
   windowAt: (at: number) => Window = (at) => daysUntil(at, DAYS),
 ) {
   const cached = createPromiseCache<number, UptimeBars>({
@@ -61,7 +69,11 @@ export function createUptimeBars(
       const span = { from: window.from, to: at };
       const announced = await readAnnouncedChecks({ registry, samples }, serviceId, span);
       const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
-      return { ...barsOf(days), told: toldDays(days), withoutMaintenance };
+      const { byId, bySlug } = directory?.whole ?? NO_SERVICES;
+      const unreached = await findUnreachedDays(byId(serviceId), days, bySlug, (id) =>
+        samples.query({ serviceId: id, ...window }),
+      );
+      return { ...barsOf(days), told: toldDays(days), unreached, withoutMaintenance };
     });
   };
 

@@ -1,6 +1,8 @@
 /** Days of a service as rows and as drawings: bars and a calendar. Shape and position repeat the meaning of colours. */
 import { DAY_MS } from '../../domain/durations.ts';
 import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE, uptimeOf } from '../../domain/sample.ts';
+import type { Service } from '../../domain/service.ts';
+import type { UnreachedDays } from '../../view/unreached-days.ts';
 import type { Language } from '../language/language.ts';
 
 /**
@@ -27,12 +29,33 @@ export function countKnownDays(days: readonly Bucket[]): number {
   return sinceFirst(days).length;
 }
 
-/** A day in one line: `2026-11-20: 99.3% up, down for 10 min`. */
-export function describeDay(bucket: Bucket, intervalMs: number, { texts, formats }: Language): string {
+/** What is said of days on which the service could not be reached because something else was down, by their start. */
+export type UnreachedTexts = ReadonlyMap<number, string>;
+
+const NONE: UnreachedTexts = new Map();
+
+/** What is said of such days. `nameOf`: null: those who read it may not know of the cause. */
+export function sayUnreached(
+  days: UnreachedDays,
+  { texts }: Language,
+  nameOf: (cause: Service) => string | null,
+): UnreachedTexts {
+  const say = (cause: Service | null) =>
+    cause === null ? texts.page.unreachedDay : texts.service.because(nameOf(cause));
+  return new Map([...days].map(([startAt, cause]) => [startAt, say(cause)]));
+}
+
+/** A day in one line: `2026-11-20: 99.3% up, down for 10 min`. `unreached`: what is said instead if no check of it counts. */
+export function describeDay(
+  bucket: Bucket,
+  intervalMs: number,
+  { texts, formats }: Language,
+  unreached?: string,
+): string {
   const kind = dayKindOf(bucket);
   const date = dateOf(bucket.startAt);
   const uptime = uptimeOf([bucket]);
-  if (uptime === null) return texts.page.dayWithout(date, texts.page.dayKind[kind]);
+  if (uptime === null) return texts.page.dayWithout(date, unreached ?? texts.page.dayKind[kind]);
   const downMs = downMsOf(bucket, intervalMs);
   const slowShare = bucket.slowCount / bucket.count;
   return texts.page.day(
@@ -44,16 +67,35 @@ export function describeDay(bucket: Bucket, intervalMs: number, { texts, formats
 }
 
 /** The days as rows of a table, newest first; days before the first check are left out. Null: an empty cell. */
-export function dayRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
+export function dayRows(
+  buckets: readonly Bucket[],
+  intervalMs: number,
+  language: Language,
+  unreached: UnreachedTexts = NONE,
+) {
   return sinceFirst(buckets)
-    .map((bucket) => rowOf(dateOf(bucket.startAt), [bucket], intervalMs, language))
+
+    .map((bucket) => ({
+      ...rowOf(dateOf(bucket.startAt), [bucket], intervalMs, language),
+      label: labelOf([bucket], language, unreached),
+    }))
     .reverse();
 }
 
 /** The months as rows of a table, as {@link dayRows}. */
-export function monthRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
+export function monthRows(
+  buckets: readonly Bucket[],
+  intervalMs: number,
+  language: Language,
+  unreached: UnreachedTexts = NONE,
+) {
   const months = Map.groupBy(sinceFirst(buckets), ({ startAt }) => dateOf(startAt).slice(0, 7));
-  return [...months].map(([month, days]) => rowOf(month, days, intervalMs, language)).reverse();
+  return [...months]
+    .map(([month, days]) => ({
+      ...rowOf(month, days, intervalMs, language),
+      label: labelOf(days, language, unreached),
+    }))
+    .reverse();
 }
 
 /** `2026-11-20`, in UTC. */
@@ -63,17 +105,23 @@ function dateOf(at: number): string {
 
 const WORST_FIRST: readonly DayKind[] = ['down', 'slow', 'up', 'suspect', 'none'];
 
-function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { texts, formats }: Language) {
+function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { formats }: Language) {
   const uptime = uptimeOf(buckets);
   const downMs = buckets.reduce((sum, bucket) => sum + downMsOf(bucket, intervalMs), 0);
-  const kinds = new Set(buckets.map(dayKindOf));
   return {
     date,
     uptime: uptime === null ? null : formats.percent(uptime),
     down: downMs === 0 ? null : formats.length(downMs),
     checks: formats.number(buckets.reduce((sum, { count }) => sum + count, 0)),
-    label: texts.page.dayKind[WORST_FIRST.find((kind) => kinds.has(kind)) ?? 'none'],
   };
+}
+
+/** What was worst. */
+function labelOf(buckets: readonly Bucket[], { texts }: Language, unreached: UnreachedTexts): string {
+  const kinds = new Set(buckets.map(dayKindOf));
+  const worst = WORST_FIRST.find((kind) => kinds.has(kind)) ?? 'none';
+  const behind = buckets.map(({ startAt }) => unreached.get(startAt)).find((text) => text !== undefined);
+  return (worst === 'suspect' ? behind : undefined) ?? texts.page.dayKind[worst];
 }
 
 function sinceFirst(buckets: readonly Bucket[]): readonly Bucket[] {
@@ -90,14 +138,19 @@ const CELL_STEP = 13;
 const CELL_SIZE = 10;
 
 /** The bars. The upper part of a bar shows the downtime; days without checks are short bars. */
-export function barsOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
+export function barsOf(
+  buckets: readonly Bucket[],
+  intervalMs: number,
+  language: Language,
+  unreached: UnreachedTexts = NONE,
+) {
   return {
     width: Math.max(0, buckets.length * BAR_STEP - (BAR_STEP - BAR_WIDTH)),
     height: BAR_HEIGHT,
     barWidth: BAR_WIDTH,
     bars: buckets.map((bucket, index) => ({
       x: index * BAR_STEP,
-      label: describeDay(bucket, intervalMs, language),
+      label: describeDay(bucket, intervalMs, language, unreached.get(bucket.startAt)),
       parts: partsOf(bucket),
     })),
   };
@@ -106,7 +159,12 @@ export function barsOf(buckets: readonly Bucket[], intervalMs: number, language:
 /**
  * A calendar in which a column is a week that starts on Monday. `offset`: number of empty places before the first day.
  */
-export function calendarOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
+export function calendarOf(
+  buckets: readonly Bucket[],
+  intervalMs: number,
+  language: Language,
+  unreached: UnreachedTexts = NONE,
+) {
   const offset = weekdayOf(buckets[0]?.startAt ?? 0);
   const columns = Math.ceil((buckets.length + offset) / 7);
   const monthName = new Intl.DateTimeFormat(language.dates, { month: 'short', timeZone: 'UTC' });
@@ -119,7 +177,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
       kind: dayKindOf(bucket),
       x: Math.floor((index + offset) / 7) * CELL_STEP,
       y: ((index + offset) % 7) * CELL_STEP,
-      label: describeDay(bucket, intervalMs, language),
+      label: describeDay(bucket, intervalMs, language, unreached.get(bucket.startAt)),
     })),
     months: buckets.flatMap(({ startAt }, index) => {
       const column = Math.ceil((index + offset) / 7);

@@ -20,7 +20,14 @@ import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language, LanguageTexts } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeAnswer, describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { barsOf, calendarOf, countKnownDays, dayRows, monthRows } from './service-days.ts';
+import {
+  barsOf,
+  calendarOf,
+  countKnownDays,
+  dayRows,
+  monthRows,
+  type UnreachedTexts,
+} from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 import { type VendorKnowledge, viewVendor } from './service-vendor.ts';
 
@@ -54,6 +61,8 @@ export interface ServiceKnowledge extends VendorKnowledge {
   readonly withoutNode: readonly string[];
   /** Why it cannot be reached; null: it can, as far as that is known. */
   readonly unreached: Unreached | null;
+  /** What is said of days on which it could not be reached, by their start. */
+  readonly unreachedDays: UnreachedTexts;
   /** The time at which the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
@@ -143,17 +152,18 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
         maintenance.endsAt === null ? null : time(maintenance.endsAt),
       ),
     })),
-    bars: barsOf(bars, intervalMs, language),
+    bars: barsOf(bars, intervalMs, language, known.unreachedDays),
     barsLabel: texts.page.barsLabel(bars.length, percentOf(bars)),
-    days: dayRows(bars, intervalMs, language),
+    hasUnreachedDays: known.unreachedDays.size > 0,
+    days: dayRows(bars, intervalMs, language, known.unreachedDays),
     // A year of which less is known would mostly be empty, and say no more than the bars.
     year:
       knownDays < NINETY_DAYS
         ? null
         : {
-            calendar: calendarOf(year, intervalMs, language),
+            calendar: calendarOf(year, intervalMs, language, known.unreachedDays),
             label: texts.page.calendarLabel(percentOf(year)),
-            months: monthRows(year, intervalMs, language),
+            months: monthRows(year, intervalMs, language, known.unreachedDays),
           },
     posts: posts.map((incident) => viewPageIncident(incident, page, now, language)),
     calendarFile: `/status/${page}/calendar.ics`,

@@ -13,7 +13,7 @@ import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
-import { whyUnreached } from '../../view/cause-of-down.ts';
+import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
 import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -29,13 +29,14 @@ import {
   type Window,
   windowOf,
 } from '../../view/time-ranges.ts';
+import { findUnreachedDays } from '../../view/unreached-days.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
-import { firstKnownDay, isWatched } from './service-days.ts';
+import { firstKnownDay, isWatched, sayUnreached } from './service-days.ts';
 import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
 import { describeVendorPage } from './service-vendor.ts';
@@ -141,6 +142,9 @@ class ServicePages {
         staleSince: isOld ? seenAt(current, this.#sources.listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],
+        unreachedDays: sayUnreached(await this.#unreachedDays(shown, year ?? [], at), language, (cause) =>
+          nameCause(service, cause, {}),
+        ),
         maintained: await this.#maintainedOf(shown, at),
         measuredFrom: await this.#measuredFrom(shown, year, at),
         incidents: runningFirst(incidents, incidentsOfYear).slice(0, MAX_INCIDENTS_SHOWN),
@@ -208,6 +212,13 @@ class ServicePages {
   /** Reads days; null while past checks cannot be read, because a page without charts is better than an error. */
   #past({ service, filter, readHistory }: Shown, window: Window, read: ReadDays = this.#readAll) {
     return readHistory(() => read(service.id, window, filter));
+  }
+
+  async #unreachedDays({ service, filter, readHistory }: Shown, days: readonly Bucket[], at: number) {
+    const window = daysUntil(at, YEAR_DAYS);
+    return await findUnreachedDays(service, days, this.#sources.directory.whole.bySlug, (id) =>
+      readHistory(() => this.#readDays(id, window, filter)),
+    );
   }
 
   /** The checks of a year within maintenance that the owner announced; null as for {@link past}. */

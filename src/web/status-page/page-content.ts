@@ -11,6 +11,7 @@ import type { Service } from '../../domain/service.ts';
 import { domainInUse, type OwnedPage } from '../../domain/status-page.ts';
 import type { HttpRequest } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { nameCause } from '../../view/cause-of-down.ts';
 import { pathFor, placeOfPage } from '../../view/page-address.ts';
 import {
   type PageView,
@@ -31,7 +32,7 @@ import {
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { viewPost, viewShortText } from '../parts/posts.ts';
 import type { UptimeBars } from '../parts/uptime-bars.ts';
-import { describeDay } from '../service/service-days.ts';
+import { describeDay, sayUnreached } from '../service/service-days.ts';
 import { postPart } from './page-frame.ts';
 
 /** The groups with their services; a group without services is left out. */
@@ -49,6 +50,9 @@ export function viewGroups(
       name,
       services: services.map(({ id, name: shownName, service, intervalMs, standing, stale, unreached }) => {
         const days = bars.get(id);
+        const unreachedTexts = sayUnreached(days?.unreached ?? new Map(), language, (cause) =>
+          service === null ? null : nameCause(service, cause, { isPublished: true }),
+        );
         const uptime = percent(days?.uptimeRatio ?? null);
         const without = percent(days?.withoutMaintenance ?? null);
         return {
@@ -62,7 +66,7 @@ export function viewGroups(
           lines: days?.lines ?? [],
           told: (days?.told ?? []).map(({ x, width, day }) => ({
             ...{ x, width },
-            label: describeDay(day, intervalMs, language),
+            label: describeDay(day, intervalMs, language, unreachedTexts.get(day.startAt)),
           })),
           uptime,
           without: without === null || without === uptime ? null : texts.page.withoutMaintenance(without),

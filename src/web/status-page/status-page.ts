@@ -133,6 +133,7 @@ class StatusPages {
           ? texts.statusPage.pastIncidents
           : texts.page.incidents,
       dayKinds: DAY_KINDS,
+      hasUnreachedDays: [...bars.values()].some(({ unreached }) => unreached.size > 0),
       filters: INCIDENT_FILTERS,
       show: query.show,
       only: only?.slug ?? '',

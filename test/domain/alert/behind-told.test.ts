@@ -120,3 +120,60 @@ t.test('it tells what stays down behind a service that flaps', async (t) => {
   const told = linesUntil(world, 51 * MINUTE).filter((line) => line.includes('down s2'));
   t.strictSame(told, ['alert: down s2']);
 });
+
+/** Service 1 goes down and up so many seconds later, and so does what is behind it, with rules of their own. */
+function outageOf(seconds: number, afterMs: { readonly cause: number; readonly behind: number }): string[] {
+  const world = worldOf([
+    ruleOf({ of: only(1), afterMs: afterMs.cause }),
+    ruleOf({ id: 2, of: only(2), afterMs: afterMs.behind }),
+  ]);
+  fail(world, SECOND, 1);
+  fail(world, 5 * SECOND, 2);
+  for (const id of [1, 2]) {
+    const at = (seconds + id) * SECOND;
+    world.pass(at - 1);
+    const service = world.services.get(id) ?? serviceOf(id);
+    world.services.set(id, { ...service, status: 'up', since: NOON + at, checkedAt: NOON + at });
+    world.up(at, id);
+  }
+  world.pass(HOUR);
+  return world.lines().map(([at, , type, words]) => `${Math.round(at / SECOND)} ${type}: ${words}`);
+}
+
+t.test(
+  'it tells of a cause when what is behind it would be told, however long its own rule waits',
+  async (t) => {
+    const late = { cause: 10 * MINUTE, behind: 2 * MINUTE };
+    t.strictSame(outageOf(300, late), ['125 alert: down s1', '301 recovery: up s1']);
+    t.strictSame(outageOf(90, late), [], 'both were down for less than either rule waits');
+    const early = { cause: MINUTE, behind: 5 * MINUTE };
+    t.strictSame(outageOf(240, early), ['61 alert: down s1', '241 recovery: up s1']);
+    t.strictSame(outageOf(240, { cause: 5 * MINUTE, behind: 0 }), [
+      '5 alert: down s1',
+      '241 recovery: up s1',
+    ]);
+  },
+);
+
+t.test('it tells of what is behind a service that is removed, or whose maintenance ends', async (t) => {
+  const removed = worldOf();
+  fail(removed, SECOND, 1);
+  fail(removed, 5 * SECOND, 2);
+  t.strictSame(linesUntil(removed, MINUTE), ['alert: down s1']);
+  removed.services.delete(1);
+  const child = removed.services.get(2) ?? serviceOf(2);
+  removed.services.set(2, { ...child, ancestors: [] });
+  t.strictSame(linesUntil(removed, 11 * MINUTE), ['recovery: down s1 removed', 'alert: down s2']);
+  const kept = worldOf();
+  const work = (phase: 'running' | 'ended') =>
+    ({
+      ...{ type: 'maintenance', id: 'm', source: 'owner', phase, title: 'Work', text: '' },
+      ...{ startsAt: NOON, endsAt: null, url: '' },
+    }) as const;
+  kept.change(0, 1, work('running'));
+  fail(kept, SECOND, 1);
+  fail(kept, 5 * SECOND, 2);
+  t.strictSame(linesUntil(kept, 20 * MINUTE), []);
+  kept.change(25 * MINUTE, 1, work('ended'));
+  t.strictSame(linesUntil(kept, 40 * MINUTE), ['alert: down s1']);
+});

@@ -128,6 +128,13 @@ t.test('it says in rows what the drawings say, newest first, from the first chec
     { date: '2026-10', uptime: '100%', down: null, checks: '288', label: 'slow at times' },
   ]);
   t.same(dayRows([day(EMPTY)], INTERVAL, en), []);
+  const behind = new Map([[TODAY - DAY, 'not reachable, because of Router']]);
+  t.match(dayRows(days, INTERVAL, en, behind)[1], { label: 'not reachable, because of Router' });
+  t.match(monthRows(days, INTERVAL, en, behind)[0], { label: 'down at times' });
+  t.match(monthRows(days.slice(2, 3), INTERVAL, en, behind), [{ label: 'not reachable, because of Router' }]);
+  t.match(barsOf(days, INTERVAL, en, behind).bars[2], {
+    label: '2026-11-19: not reachable, because of Router',
+  });
 });
 
 t.test(

@@ -36,6 +36,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   intervalMs: 300_000,
   withoutNode: [],
   unreached: null,
+  unreachedDays: new Map(),
   staleSince: null,
   siteUrl: 'https://upbeat.test',
   now: NOW,

@@ -533,3 +533,55 @@ t.test(
     t.match(await page('en'), /day-up/, 'and is shown as soon as all are stored');
   },
 );
+
+t.test('days on which a service could not be reached say because of what', async (t) => {
+  const store = openSampleStore({ now: () => NOW });
+  t.teardown(() => store.close());
+  const sample = (serviceId: number, daysAgo: number, more: Partial<Sample>): Sample => ({
+    ...{
+      serviceId,
+      at: NOW - daysAgo * DAY_MS,
+      status: 'down',
+      latencyMs: null,
+      statusCode: 0,
+      suspect: false,
+    },
+    ...more,
+  });
+  await store.append([
+    ...[1, 2].flatMap((id) => [sample(id, 5, { status: 'up', latencyMs: 9, statusCode: 200 })]),
+    ...[1, 3].flatMap((id) => [sample(id, 3, {}), sample(id, 2, { status: 'up', statusCode: 200 })]),
+    ...[2, 4, 5].map((id) => sample(id, 3, { suspect: true })),
+    sample(2, 2, { suspect: true }),
+  ]);
+  const api = await startApi({
+    samples: store,
+    services: [
+      service(1, 'router', { name: 'Router' }),
+      service(2, 'nas', { name: 'NAS', dependsOn: ['router'] }),
+      service(3, 'vault', { name: 'Vault', origin: 'owner', accountId: 7, visibility: 'private' }),
+      service(4, 'shop', { name: 'Shop', dependsOn: ['vault'] }),
+      service(5, 'other', { name: 'Other' }),
+    ],
+  });
+  t.teardown(api.close);
+  await api.status.put([1, 2, 3, 4, 5].map((id) => current(id, check(NOW - 30_000))));
+  await api.putPage('acme', { groups: [{ name: '', services: [2, 4, 5] }] });
+  const date = (daysAgo: number) => new Date(NOW - daysAgo * DAY_MS).toISOString().slice(0, 10);
+  const { text: page } = await api.get('/p/acme');
+  for (const line of [
+    `${date(3)}: not reachable, because of Router`,
+    `${date(2)}: could not be checked`,
+    `${date(3)}: not reachable, because of something in front of it`,
+    `${date(3)}: our own connection was down`,
+  ])
+    t.match(page, `<title>${line}</title>`);
+  t.notMatch(page, /vault/i);
+  const { text: own } = await api.get('/status/nas-example?lang=de');
+  t.match(own, `<title>${date(3)}: nicht erreichbar wegen Router</title>`);
+  t.match(own, '<td>nicht erreichbar wegen Router');
+  t.notMatch(own, 'unsere eigene Verbindung');
+  const { text: shop } = await api.get('/status/shop-example');
+  t.match(shop, `${date(3)}: not reachable, because of something in front of it`);
+  t.notMatch(shop, /vault/i);
+});
