@@ -7,7 +7,7 @@ import { isPlainPath } from './json-query.ts';
 
 /** The subject of an assertion. */
 type Subject = 'status' | 'time' | 'header' | 'body' | 'json';
-type Operator = 'is' | 'is not' | 'contains' | 'lacks' | 'matches' | 'exists' | 'below' | 'above';
+type Operator = 'is' | 'is not' | 'contains' | 'lacks' | 'matches' | 'exists' | 'missing' | 'below' | 'above';
 
 /** A parsed assertion. */
 export interface Assertion {
@@ -19,7 +19,7 @@ export interface Assertion {
 }
 
 const LINE =
-  /^(status|time|body|header ([!#$%&'*+.^_`|~0-9A-Za-z-]+)|json (\$\S{0,200})) (is not|is|contains|lacks|matches|exists|below|above)(?: (.+))?$/;
+  /^(status|time|body|header ([!#$%&'*+.^_`|~0-9A-Za-z-]+)|json (\$\S{0,200})) (is not|is|contains|lacks|matches|exists|missing|below|above)(?: (.+))?$/;
 const NUMBER_OPERATORS = new Set<string>(['is', 'is not', 'below', 'above']);
 
 /** Parses a line; null: it is no assertion. */
@@ -40,13 +40,14 @@ const OPERATORS: readonly Operator[] = [
   'lacks',
   'matches',
   'exists',
+  'missing',
   'below',
   'above',
 ];
 
 function isPossible({ subject, name, operator, value }: Assertion): boolean {
   if (subject === 'json' && !isPlainPath(name)) return false;
-  if (operator === 'exists') return (subject === 'header' || subject === 'json') && value === '';
+  if (isOfPresence(operator)) return (subject === 'header' || subject === 'json') && value === '';
   if (value === '') return false;
   if (subject === 'status' || subject === 'time') return NUMBER_OPERATORS.has(operator) && isNumber(value);
   if (operator === 'below' || operator === 'above') return subject === 'json' && isNumber(value);
@@ -86,7 +87,11 @@ export interface AssertionFault {
 function isOperatorOf(subject: Subject, operator: Operator): boolean {
   if (subject === 'status' || subject === 'time') return NUMBER_OPERATORS.has(operator);
   if (operator === 'below' || operator === 'above') return subject === 'json';
-  return operator !== 'exists' || subject === 'header' || subject === 'json';
+  return !isOfPresence(operator) || subject === 'header' || subject === 'json';
+}
+
+function isOfPresence(operator: Operator): boolean {
+  return operator === 'exists' || operator === 'missing';
 }
 
 /** Returns true if the assertion needs the body. */

@@ -63,6 +63,8 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
     switch (operator) {
       case 'exists':
         return 'holds';
+      case 'missing':
+        return 'broken';
       case 'is':
         return text.trim() === value ? 'holds' : null;
       case 'is not':
@@ -125,7 +127,7 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
 
 /** The outcome where no value decides: negations hold for none. */
 function outcomeWithout({ operator }: Assertion): Outcome {
-  return operator === 'is not' || operator === 'lacks' ? 'holds' : 'broken';
+  return operator === 'is not' || operator === 'lacks' || operator === 'missing' ? 'holds' : 'broken';
 }
 
 function compare({ operator, value }: Assertion, found: number): boolean {
@@ -142,6 +144,8 @@ function tryValue(
 ): Outcome | null {
   const { operator } = assertion;
   if (operator === 'exists') return 'holds';
+  // APIs write null where there is nothing.
+  if (operator === 'missing') return value === null ? null : 'broken';
   if (operator === 'below' || operator === 'above')
     return typeof value === 'number' && compare(assertion, value) ? 'holds' : null;
   if (typeof value === 'string') return tryText(assertion, value);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { PLAIN_SERVICE } from '../../src/cli/import/listed-service.ts';
 import { exportServices, readCell, writeCell } from '../../src/cli/import/own-form.ts';
-import { readImport } from '../../src/cli/import/read-import.ts';
+import { readImport, readImportFile } from '../../src/cli/import/read-import.ts';
 import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK, STATUS_CLASSES } from '../../src/domain/service.ts';
@@ -495,10 +495,16 @@ external-endpoints:
     },
     {
       ...PLAIN_SERVICE,
-      ...{ domain: 'cron.lab.example', name: 'cron.lab.example', kind: 'heartbeat', paused: true },
+      ...{
+        domain: 'cron.lab.example',
+        name: 'cron.lab.example',
+        kind: 'heartbeat',
+        paused: true,
+        periodMs: 365 * 86_400_000,
+      },
     },
   ]);
-  t.same(describeLost(notCarried), []);
+  t.match(notCarried, [{ entry: 'cron.lab.example', field: 'heartbeat' }]);
 });
 
 t.test(
@@ -537,6 +543,14 @@ t.test('requests and expectations of Uptime Kuma become those of an http check',
     [
       { type: 'json-query', jsonPath: 'a[0].b', jsonPathOperator: '>', expectedValue: '3' },
       { assertions: ['json $.a[0].b above 3'] },
+    ],
+    [
+      { type: 'json-query', jsonPath: 'n', jsonPathOperator: '>=', expectedValue: '3' },
+      { assertions: ['json $.n above 2.999999'] },
+    ],
+    [
+      { type: 'json-query', jsonPath: 'n', jsonPathOperator: '<=', expectedValue: '0.5' },
+      { assertions: ['json $.n below 0.500001'] },
     ],
     [
       { type: 'http', headers: '{"Accept":"text/plain","Cookie":"a=1"}' },
@@ -591,8 +605,16 @@ t.test('it says of a request what it cannot carry over, and takes the rest', asy
       'jsonPath of A: "json $count(items) is 3" is no expectation that a check can have',
     ],
     [
-      { type: 'json-query', jsonPath: 'n', jsonPathOperator: '>=', expectedValue: '3' },
-      'jsonPath of A: "json $.n >= 3" is no expectation that a check can have',
+      { type: 'json-query', jsonPath: 'n', jsonPathOperator: '>=', expectedValue: 'x' },
+      'jsonPath of A: "json $.n >= x" is no expectation that a check can have',
+    ],
+    [
+      { type: 'port', hostname: 'a.example', port: 993, smtpSecurity: 'secure', expiryNotification: true },
+      'smtpSecurity of A: add a service of the kind "tls" for the certificate',
+    ],
+    [
+      { type: 'port', hostname: 'a.example', port: 993, expectedTlsAlert: 'certificate_required' },
+      'expectedTlsAlert of A: a port that refuses TLS counts as up',
     ],
     [
       { type: 'http', method: 'GET', body: '{}' },
@@ -706,6 +728,8 @@ t.test('conditions of Gatus become expectations', async (t) => {
     ['[BODY].status == any(UP, DEGRADED)', 'json $.status matches ^(?:UP|DEGRADED)$'],
     ['has([BODY].id) == true', 'json $.id exists'],
     ['has([BODY].id) != false', 'json $.id exists'],
+    ['has([BODY].errors) == false', 'json $.errors missing'],
+    ['has([BODY].errors) != true', 'json $.errors missing'],
     ['has([BODY]) == true', 'body matches \\S'],
     ['len([BODY].items) > 0', 'json $.items matches ^(?:\\[[^\\]]|[^\\[])'],
     ['len([BODY]) > 0', 'body matches ^\\s*(?:\\[\\s*[^\\]\\s]|[^\\[\\s])'],
@@ -714,7 +738,6 @@ t.test('conditions of Gatus become expectations', async (t) => {
     ['[CONNECTED] != false', []],
     ['[BODY].age == [BODY].id', null],
     ['[BODY].name != pat(john*)', null],
-    ['has([BODY].errors) == false', null],
     ['len([BODY].name) == 8', null],
     ['[BODY].n < many', null],
     ['[DOMAIN_EXPIRATION] < 720h', null],
@@ -764,6 +787,8 @@ t.test('endpoints of Gatus that are healthy only where nothing answers are left 
     { url, conditions: ['[STATUS] == 0'] },
     { url: 'tcp://a.example:22', conditions: ['[CONNECTED] != true'] },
     { url: '1.1.1.1', dns, conditions: ['[DNS_RCODE] == NXDOMAIN'] },
+    { url: '1.1.1.1', dns, conditions: ['[DNS_RCODE] == any(NXDOMAIN, SERVFAIL)'] },
+    { url: '1.1.1.1', dns, conditions: ['[DNS_RCODE] != NOERROR'] },
     { url: 'udp://a.example:53', conditions: ['[CONNECTED] == true'] },
     { url: 'sctp://a.example:53', conditions: ['[CONNECTED] == true'] },
   ];
@@ -794,6 +819,16 @@ t.test(
     const insecure = gatus({ ...page, client: { insecure: 'yes' }, conditions: conditions.slice(0, 2) });
     t.match(insecure.notCarried, [{ entry: 'A', field: 'condition [CERTIFICATE_EXPIRATION]' }]);
     t.equal(insecure.services.length, 1);
+    const port = gatus({
+      ...{ name: 'B', url: 'tcp://b.example:22', interval: '5m' },
+      conditions: ['[CONNECTED] == true', '[DOMAIN_EXPIRATION] > 24h', '[IP] == 192.0.2.1'],
+    });
+    t.match(port.services, [
+      { domain: 'b.example', kind: 'tcp' },
+      { domain: 'b.example', kind: 'domain', settings: { minDays: 1 } },
+      { domain: 'b.example', kind: 'dns', settings: { values: ['192.0.2.1'] } },
+    ]);
+    t.same(port.notCarried, []);
   },
 );
 
@@ -801,11 +836,15 @@ t.test('variables of Gatus are those of the environment', async (t) => {
   const text = `endpoints:
   - { name: One, url: "https://\${HOST}/$PATH_1", headers: { X-Price: "5$$ a piece" }, conditions: ["[STATUS] == 200"] }
   - { name: Two, url: "https://b.example/\${NOWHERE}", conditions: ["[STATUS] == 200"] }
+  - { name: Three, url: "https://b.example/\${NOWHERE:-x}", conditions: ["[STATUS] == 200"] }
 `;
   const { services, skipped } = readImport(text, 'gatus.yaml', 0, { HOST: 'a.example', PATH_1: 'x' });
   t.match(services, [{ domain: 'a.example', settings: { path: '/x', headers: ['X-Price: 5$ a piece'] } }]);
   t.equal(services.length, 1);
-  t.same(skipped, [{ entry: 'Two', reason: 'it needs the environment variable NOWHERE, which is not set' }]);
+  t.same(skipped, [
+    { entry: 'Two', reason: 'it needs the environment variable NOWHERE, which is not set' },
+    { entry: 'Three', reason: 'it needs the environment variable NOWHERE:-x, which is not set' },
+  ]);
 });
 
 t.test('what else an endpoint of Gatus has is kept, or named', async (t) => {
@@ -825,6 +864,17 @@ t.test('what else an endpoint of Gatus has is kept, or named', async (t) => {
     [{ method: 'POST', body: '[RANDOM_STRING_8]' }, {}, 'body'],
     [{ url: 'ssh://a.example' }, { kind: 'ssh', settings: { port: 22 } }],
     [{ url: 'tcp://[2001:db8::1]:22' }, { kind: 'tcp', settings: { port: 22 } }],
+    [{ url: 'icmp://2001:db8::1' }, { kind: 'icmp', domain: '2001:db8::1' }],
+    [{ url: 'tcp://a.example:25', body: 'EHLO' }, { kind: 'tcp' }, 'body'],
+    [{ client: { 'store-cookies': true } }, {}, 'client.store-cookies'],
+    [
+      {
+        url: '1.1.1.1',
+        dns: { 'query-name': 'a.example', 'query-type': 'A' },
+        conditions: ['[DNS_RCODE] == any(NOERROR, NXDOMAIN)', 'len([BODY]) > 0', 'has([BODY]) == true'],
+      },
+      { kind: 'dns', settings: { server: '1.1.1.1', record: 'A' } },
+    ],
     [
       { url: 'ws://a.example/', body: 'hi', conditions: ['[BODY] == pat(a*b)'] },
       { settings: { plain: true, matches: '(?s)^\\s*a.*b\\s*$' } },
@@ -849,9 +899,12 @@ t.test('what else an endpoint of Gatus has is kept, or named', async (t) => {
   t.match(readImport(JSON.stringify({ 'external-endpoints': external, suites }), 'gatus.json'), {
     services: [
       { domain: 'nightly-job', name: 'Nightly job', kind: 'heartbeat', periodMs: 5_400_000 },
-      { domain: 'nightly-job-2' },
+      { domain: 'nightly-job-2', periodMs: 365 * 86_400_000 },
     ],
-    notCarried: [{ entry: 'Nightly job', field: 'token' }],
+    notCarried: [
+      { entry: 'Nightly job', field: 'token' },
+      { entry: 'nightly_job', field: 'heartbeat' },
+    ],
     skipped: [{ entry: 'Login' }],
   });
 });
@@ -1094,4 +1147,33 @@ t.test('it reads and writes times and regions in our own form', async (t) => {
       },
     ],
   );
+});
+
+t.test('the YAML files of a folder are one configuration of Gatus', async (t) => {
+  const folder = t.testdir({
+    '..data': { 'old.yaml': 'endpoints: [{ name: Old, url: "https://old.example/" }]' },
+    'a.yaml': `x-common: &common { interval: 5m, conditions: ["[STATUS] == 200"] }
+alerting: { slack: { webhook-url: "https://hooks.slack.com/services/T/B/x", default-alert: { enabled: true } } }
+endpoints: [{ <<: *common, name: One, url: "https://one.example/", headers: { X-Mode: 0644 }, alerts: [{ type: slack }] }]
+`,
+    more: {
+      'b.yml': `alerting: { slack: { webhook-url: "https://hooks.slack.com/services/T/B/y" } }
+endpoints:
+  - { name: Two, url: "https://two.example/", headers: { X-Version: 1.10 }, conditions: ["[STATUS] == 200"], alerts: [{ type: slack }] }
+`,
+      'notes.txt': 'endpoints: []',
+    },
+  });
+  const { format, services, items, notCarried } = await readImportFile(folder, 0);
+  t.equal(format, 'gatus');
+  t.match(services, [
+    { domain: 'one.example', settings: { headers: ['X-Mode: 0644'] }, choice: { intervalMs: 300_000 } },
+    { domain: 'two.example', settings: { headers: ['X-Version: 1.10'] } },
+  ]);
+  t.same(
+    items.map(({ list }) => list),
+    ['channels', 'rules', 'rules'],
+  );
+  t.match(notCarried, [{ entry: 'the file', field: 'alerting.slack.webhook-url' }]);
+  await t.rejects(readImportFile(t.testdir({ 'a.yaml': 'x: 1' }), 0), { code: 'bad_import' });
 });

@@ -130,7 +130,7 @@ function fill(insert: (table: string, ...rows: readonly KumaRow[]) => void): voi
   insert(
     'monitor_group',
     { monitor_id: 3, group_id: 2, weight: 1 },
-    { monitor_id: 1, group_id: 2, weight: 2 },
+    { monitor_id: 1, group_id: 2, weight: 2, send_url: 1 },
     { monitor_id: 4, group_id: 1 },
   );
   insert('maintenance', {
@@ -267,7 +267,8 @@ for (const version of [1, 2] as const)
           'telegramProtectContent of Phone',
           'isDefault of Phone',
         ],
-        ...['smtpHost of Mail', 'footerText of Our home', 'customCss of Our home', 'theme of Our home'],
+        ...['smtpHost of Mail', 'footerText of Our home', 'customCss of Our home', 'links of Our home'],
+        'theme of Our home',
       ],
     );
   });

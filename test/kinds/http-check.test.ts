@@ -116,6 +116,9 @@ t.test('assertions hold for what the response has', async (t) => {
     ['json $.list[1].up is true', false],
     ['json $.none exists', true],
     ['json $.nothing exists', false],
+    ['json $.nothing missing', true],
+    ['json $.none missing', true],
+    ['header x-powered-by missing', true],
     ["json $['status'] contains o", true],
   ];
   for (const [line, expected] of rows) {
@@ -136,7 +139,14 @@ t.test('it refuses settings that say nothing, or that could take long', async (t
       'cookie is 1',
     ],
     ...['body matches (', 'body matches (?=x)', `body matches ${'(ab){50}'.repeat(20)}`, 'header a b exists'],
-    ...['json x is 1', 'json $..a is 1', 'json $[?@.a] exists', 'json $.a exists 1', 'body exists'],
+    ...[
+      'json x is 1',
+      'json $..a is 1',
+      'json $[?@.a] exists',
+      'json $.a exists 1',
+      'body exists',
+      'body missing',
+    ],
   ];
   for (const line of wrong) t.equal(readAssertion(line), null, line);
   const refused: readonly (readonly [CheckSettings, setting: string, code: string])[] = [

@@ -1,7 +1,7 @@
 /** DNS queries in import files of others, as checks of the kind `dns`. */
 import { isIP } from 'node:net';
 import type { CheckSettings } from '../../domain/service.ts';
-import { isConnected, parseCondition } from './gatus-condition.ts';
+import { isConnected, parseCondition, wordTest } from './gatus-condition.ts';
 import { conditionsOf, lostCondition } from './gatus-expectations.ts';
 import { asRow, asText, type LostField, type Row } from './listed-service.ts';
 
@@ -72,12 +72,18 @@ export function readGatusQuery(row: Row): ListedQuery | { readonly problem: stri
   const lost: LostField[] = [];
   for (const text of conditionsOf(row.conditions)) {
     const condition = parseCondition(text);
-    const { placeholder, operator, value = '', path, wrapper } = condition ?? {};
-    if (placeholder === 'DNS_RCODE' && (operator === '==') !== (value === 'NOERROR'))
+    const { placeholder, operator = '==', value = '', path, wrapper } = condition ?? {};
+    const isOfCode = placeholder === 'DNS_RCODE' && wrapper === '';
+    const codeTest = isOfCode ? wordTest(operator, value) : null;
+    if (codeTest?.('NOERROR') === false)
       return { problem: 'it is healthy only where there is no such name, which has no equal here' };
-    const isValue = placeholder === 'BODY' && operator === '==' && path === '' && wrapper === '';
-    if (isValue && !/^(?:pat|any)\(/.test(value)) values.push(value);
-    else if (placeholder !== 'DNS_RCODE' && (condition === null || !isConnected(condition)))
+    const isBody = placeholder === 'BODY' && path === '';
+    const isAnything =
+      isBody &&
+      ((wrapper === 'has' && (value === 'true') === (operator === '==')) ||
+        (wrapper === 'len' && ['> 0', '>= 1', '!= 0'].includes(`${operator} ${value}`)));
+    if (isBody && wrapper === '' && operator === '==' && !/^(?:pat|any)\(/.test(value)) values.push(value);
+    else if (codeTest === null && !isAnything && (condition === null || !isConnected(condition)))
       lost.push(lostCondition(text, 'a check takes the values of records alone'));
   }
   return {

@@ -56,10 +56,15 @@ const PROVIDERS: Readonly<Record<string, readonly [type: string, fields: Readonl
     pagerduty: ['pagerduty', { 'integration-key': 'pagerdutyIntegrationKey' }],
     opsgenie: ['opsgenie', { 'api-key': 'opsgenieApiKey' }],
     email: ['smtp', { to: 'smtpTo', host: 'smtpHost' }],
+    'aws-ses': ['smtp', { to: 'smtpTo' }],
+    sendgrid: ['smtp', { to: 'smtpTo' }],
     custom: ['webhook', { url: 'webhookURL' }],
   };
 /** Fields that need no equal: letters go through the mail server of the settings. */
-const OF_PROVIDERS = new Set(['default-alert', 'overrides', 'from', 'username', 'password', 'port']);
+const OF_PROVIDERS = new Set([
+  ...['default-alert', 'overrides', 'from', 'username', 'password', 'port'],
+  ...['access-key-id', 'secret-access-key', 'region', 'api-key'],
+]);
 const OF_ALERTS: Readonly<Record<string, string>> = {
   description: 'messages have texts of their own',
   'success-threshold': 'a recovery is reported at once',
@@ -150,8 +155,12 @@ function readChannels(
   const signIn = isEmpty(config.token) ? {} : { ntfyAuthenticationMethod: 'accessToken' };
   const reading = readKumaChannel({ config: { type: kumaType, ...signIn, ...Object.fromEntries(renamed) } });
   if ('problem' in reading) return fail(reading.problem);
-  if (type === 'email')
-    lose('alerting.email', 'host', 'letters go through the mail server of "alerts.smtp" (docs/operating.md)');
+  if (kumaType === 'smtp')
+    lose(
+      `alerting.${type}`,
+      type === 'email' ? 'host' : 'service',
+      'letters go through the mail server of "alerts.smtp" (docs/operating.md)',
+    );
   return reading.settings.map((settings) => {
     const name = nameOf(type);
     return { list: 'channels', entry: name, document: () => ({ name, kind: reading.kind, settings }) };

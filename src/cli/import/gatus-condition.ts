@@ -64,15 +64,22 @@ export function statusTest({
   value,
 }: Condition): ((code: number) => boolean) | null {
   if (placeholder !== 'STATUS' || wrapper !== '') return null;
-  const isEqual = operator === '==' || operator === '!=';
-  const choices = isEqual ? choicesIn(value) : null;
-  if (choices !== null) return (code) => choices.includes(String(code)) === (operator === '==');
-  const parts = isEqual && /^pat\([\d*?]+\)$/.test(value) ? patternIn(value) : null;
-  if (parts !== null) {
-    const expression = new RegExp(`^${parts.map(sourceOf).join('')}$`);
-    return (code) => expression.test(String(code)) === (operator === '==');
-  }
-  return /^\d+$/.test(value) ? (code) => COMPARISONS[operator](code, Number(value)) : null;
+  if (/^\d+$/.test(value)) return (code) => COMPARISONS[operator](code, Number(value));
+  const isWord = wordTest(operator, value);
+  return isWord === null || !/^(?:any|pat)\(/.test(value) ? null : (code) => isWord(String(code));
+}
+
+/** The test of a comparison with a word, a pattern or several words; null: it compares in another way. */
+export function wordTest(operator: Operator, value: string): ((word: string) => boolean) | null {
+  if (operator !== '==' && operator !== '!=') return null;
+  const is = operator === '==';
+  const choices = choicesIn(value);
+  if (choices !== null) return (word) => choices.includes(word) === is;
+  if (!value.startsWith('pat(')) return (word) => (word === unquote(value)) === is;
+  const parts = /^pat\([\w*?]+\)$/.test(value) ? patternIn(value) : null;
+  if (parts === null) return null;
+  const expression = new RegExp(`^${parts.map(sourceOf).join('')}$`);
+  return (word) => expression.test(word) === is;
 }
 
 /** The days that a certificate or a registration must last; null: the condition says something else. */
@@ -153,9 +160,9 @@ function numberLines(name: string, operator: Operator, value: string): string[] 
   }
 }
 
-function presenceLines({ name }: Subject, isBody: boolean, isThere: boolean): string[] | null {
+function presenceLines({ name }: Subject, isBody: boolean, isThere: boolean): string[] {
   if (isBody) return [`body matches ${isThere ? '\\S' : '^\\s*$'}`];
-  return isThere ? [`${name} exists`] : null;
+  return [`${name} ${isThere ? 'exists' : 'missing'}`];
 }
 
 /** Lengths of texts and lists can be told from 0 alone. */

@@ -10,18 +10,18 @@ const UNSET = '\uE000';
 /** The text with the values of its variables; `$$` is a dollar sign. */
 export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replaceAll(
-    /\$(?:(\$)|\{(\w+)\}|(\w+))/g,
+    /\$(?:(\$)|\{([^{}\n]*)\}|(\w+))/g,
     (_, dollar?: string, inBraces?: string, name?: string) => {
       if (dollar !== undefined) return '$';
       const variable = inBraces ?? name ?? '';
-      return env[variable] ?? `${UNSET}{${variable}}`;
+      return variable === '' ? '' : (env[variable] ?? `${UNSET}{${variable}}`);
     },
   );
 }
 
 /** The variables of an entry that are not set. */
 export function unsetIn(value: unknown): string[] {
-  const found = JSON.stringify(value ?? null).matchAll(new RegExp(`${UNSET}\\{(\\w+)\\}`, 'g'));
+  const found = JSON.stringify(value ?? null).matchAll(new RegExp(`${UNSET}\\{([^{}]*)\\}`, 'g'));
   return [...new Set([...found].map(([, name = '']) => name))];
 }
 
@@ -70,14 +70,13 @@ export function fillBody(row: Row): Row {
 }
 
 /**
- * An endpoint of a web page as several: conditions on its certificate, the registration of its domain and its address are those of
- * checks of other kinds.
+ * An endpoint as several: conditions on the certificate of a web page, the registration of the domain and the address are those of checks
+ * of other kinds.
  */
 export function splitEndpoint(row: Row): readonly Row[] {
   const address = URL.parse(asText(row.url) ?? '');
   const conditions = conditionsOf(row.conditions);
-  const isWeb = address?.protocol === 'https:' || address?.protocol === 'http:';
-  if (!isWeb || !isEmpty(row.dns)) return [row];
+  if (address === null || address.hostname === '' || !isEmpty(row.dns)) return [row];
   const { insecure } = readBooleans(asRow(row.client));
   const { hostname, port } = address;
   const { name, group, enabled, interval, alerts, 'maintenance-windows': windows } = row;

@@ -1,6 +1,7 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
+import { isIPv6 } from 'node:net';
 import { type Category, isCategory } from '../../domain/category.ts';
-import { parseDuration } from '../../domain/durations.ts';
+import { DAY_MS, parseDuration } from '../../domain/durations.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { type CheckSettings, type ProbedKind, STATUS_CLASSES } from '../../domain/service.ts';
 import { readGatusQuery } from './dns-query.ts';
@@ -58,6 +59,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'client.tls': 'set the texts of the files as clientCertificate and clientKey (docs/checks.md)',
   'client.network': 'checks use both families of addresses',
   'client.tunnel': 'checks use no tunnel',
+  'client.store-cookies': 'checks keep no cookies',
+  body: 'a check of this kind sends nothing',
 };
 
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
@@ -151,12 +154,15 @@ function readRequest(row: Row): ListedRequest {
   };
 }
 
+/** The longest period of heartbeats. */
+const NEVER_MISSED_MS = 365 * DAY_MS;
+
 /** An external endpoint, which sends heartbeats. It has no address: a name that is no domain becomes one. */
 export function readGatusExternal(given: Row): EntryReading {
   const row = readBooleans(given);
   const name = asText(row.name);
   const interval = asText(asRow(row.heartbeat).interval);
-  const periodMs = interval === null ? null : (goDurationMs(interval) ?? parseDuration(interval));
+  const periodMs = interval === null ? NEVER_MISSED_MS : (goDurationMs(interval) ?? parseDuration(interval));
   const paused = row.enabled === false;
   const host = readHostName(name ?? '');
   const isKnown = (field: string) =>
@@ -166,9 +172,15 @@ export function readGatusExternal(given: Row): EntryReading {
     name,
     { ...categoryOf(row.group), kind: 'heartbeat', paused, periodMs },
     [
-      ...(interval !== null && periodMs === null
-        ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
+      ...(interval === null
+        ? [
+            {
+              field: 'heartbeat',
+              reason: 'without an interval none is missed there; here one is after a year',
+            },
+          ]
         : []),
+      ...(periodMs === null ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }] : []),
       ...findLost(row, isKnown, REASONS),
     ],
   );
@@ -180,10 +192,13 @@ const NO_EQUAL = 'this section has no equal here; docs/operating.md has our sett
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ...[
     'announcements',
+    'concurrency',
     'connectivity',
+    'disable-monitoring-lock',
     'metrics',
     'remote',
     'security',
+    'skip-invalid-config-update',
     'storage',
     'tunneling',
     'ui',
@@ -213,6 +228,8 @@ interface Endpoint {
 
 /** The check of an address such as `tcp://db.example.com:5432`; null: it is another address. */
 function readEndpoint(url: string | null): Endpoint | null {
+  const address = url?.replace(/^icmp:\/\//i, '') ?? '';
+  if (address !== url && isIPv6(address)) return { kind: 'icmp', host: address, settings: {} };
   const [, scheme, name = '', port = ''] =
     /^(icmp|tcp|tls|starttls|ssh|grpcs?):\/\/(\[[\da-f:.]+\]|[^\s/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '') ??
     [];

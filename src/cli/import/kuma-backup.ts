@@ -38,6 +38,7 @@ const LEFT: Readonly<Record<string, string>> = {
   proxy: 'checks use no proxy',
   api_key: 'create keys by "upbeat keys create"',
   remote_browser: 'checks use no browser',
+  user: 'invite them on the dashboard',
   heartbeat: 'the history stays there: uptime counts from now on',
 };
 
@@ -266,6 +267,7 @@ const OF_PAGES: Readonly<Record<string, string>> = {
   incidents: 'post incidents on the dashboard (docs/incidents.md)',
   rssTitle: 'the feed has the title of the page',
   showOnlyLastHeartbeat: 'pages show the last days',
+  links: 'a public service is linked to its page here',
 };
 
 function readPage(row: Row, index: number, { servicesOf, lose }: Context): ListedItem {

@@ -238,6 +238,9 @@ function collectBackup(read: TableReader, file: string): KumaBackup {
         name: group.name,
         monitors: (monitorsOf.get(group.id) ?? []).map(({ monitorId }) => monitorId),
       })),
+      links: (groupsOf.get(page.id) ?? [])
+        .flatMap((group) => monitorsOf.get(group.id) ?? [])
+        .filter(({ sendUrl, customUrl }) => sendUrl === 1 || asText(customUrl) !== null),
     })),
     maintenances: read('maintenance').map((one) => ({
       ...one,
@@ -250,6 +253,8 @@ function collectBackup(read: TableReader, file: string): KumaBackup {
       ['proxy', read('proxy').length],
       ['api_key', read('api_key').length],
       ['remote_browser', read('remote_browser').length],
+      // The first one is the account of the import.
+      ['user', Math.max(0, read('user').length - 1)],
     ],
   };
 }

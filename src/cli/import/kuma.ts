@@ -44,12 +44,14 @@ const USUAL_PACKET_BYTES = 56;
 const DEFAULTS: Row = {
   maxredirects: 10,
   httpBodyEncoding: 'json',
+  expectedTlsAlert: 'none',
 };
 
 /** The replacement of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   authMethod: 'checks sign in by basic authentication, a token, a certificate or headers alone',
   ignoreTls: 'only checks of the kind http may accept any certificate',
+  expectedTlsAlert: 'a port that refuses TLS counts as up',
   domainExpiryNotification: 'add a service of the kind "domain" (docs/checks.md)',
   cacheBust: 'checks ask for nothing of a cache',
   ipFamily: 'checks use both families of addresses',
@@ -89,6 +91,8 @@ function readMonitor(row: Row): EntryReading {
   if (type === 'port') {
     const settings = { port: Number(row.port) };
     const lost = findLostFields(row, new Set(['url']));
+    if (asText(row.smtpSecurity) !== null && !isEmpty(row.expiryNotification))
+      lost.push({ field: 'smtpSecurity', reason: 'add a service of the kind "tls" for the certificate' });
     return listKind('tcp', settings, { ...more, domain: asText(row.hostname) }, lost);
   }
   if (type === 'ping') {
@@ -283,7 +287,15 @@ function readExpectation(row: Row, type: string): Expectation | null {
   const given = asText(row.jsonPathOperator) ?? '==';
   const operator = JSON_OPERATORS.get(given) ?? given;
   const at = plain === null ? path : plain[1] === undefined ? '$' : `$.${plain[1]}`;
-  return { field: 'jsonPath', line: `json ${at} ${operator} ${String(row.expectedValue ?? '')}` };
+  const value = String(row.expectedValue ?? '').trim();
+  return { field: 'jsonPath', line: `json ${at} ${boundOf(given, value) ?? `${operator} ${value}`}` };
+}
+
+/** `>=` and `<=` of numbers with at most five decimals, of which assertions have six; null: it is neither. */
+function boundOf(operator: string, value: string): string | null {
+  if (!/^-?\d{1,12}(?:\.\d{1,5})?$/.test(value)) return null;
+  if (operator === '>=') return `above ${(Number(value) - 1e-6).toFixed(6)}`;
+  return operator === '<=' ? `below ${(Number(value) + 1e-6).toFixed(6)}` : null;
 }
 
 function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): LostField[] {

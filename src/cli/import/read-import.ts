@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
+
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { type ListedEndpoint, readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
+import { isFolder, joinContents, readYamlFiles } from './gatus-folder.ts';
 import { expandVariables, splitEndpoint, unsetIn, withTexts } from './gatus-rows.ts';
 import { readKumaBackup } from './kuma-backup.ts';
 import { ImportError, isDatabase, readKumaDatabase } from './kuma-database.ts';
@@ -26,8 +28,9 @@ import { readCell, readOwnRow } from './own-form.ts';
 /** The entry of fields outside of entries. */
 const WHOLE_FILE = 'the file';
 
-/** Reads a file: a database, or text. Throws {@link ImportError}. */
+/** Reads a file, a database or text, or the folder of a configuration of Gatus. Throws {@link ImportError}. */
 export async function readImportFile(file: string, now: number): Promise<ImportReading> {
+  if (isFolder(file)) return readGatusFolder(file, now);
   if (isDatabase(file)) return readKumaBackup(await readKumaDatabase(file), now);
   return readImport(readFileSync(file, 'utf8'), file, now);
 }
@@ -62,7 +65,7 @@ export function readImport(
       },
       now,
     );
-  if (['endpoints', 'external-endpoints', 'suites'].some((section) => listOf(root[section]) !== null)) {
+  if (isGatus(root)) {
     const expanded = expandVariables(text, env);
     const configuration = expanded === text ? document : parseDocument(expanded, fileName);
     return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
@@ -79,6 +82,24 @@ export function readImport(
   throw new ImportError(
     `${fileName} holds no list: expected "services" (Upbeat), "monitorList" (Uptime Kuma) or "endpoints" (Gatus)`,
   );
+}
+
+function isGatus(root: Row): boolean {
+  return ['endpoints', 'external-endpoints', 'suites'].some((section) => listOf(root[section]) !== null);
+}
+
+/** Reads all YAML files of a folder as one configuration, as Gatus does. */
+function readGatusFolder(folder: string, now: number): ImportReading {
+  const parts = readYamlFiles(folder).map(({ file, text }) => {
+    const expanded = expandVariables(text, process.env);
+    return { content: parseDocument(expanded, file), texts: readYamlTexts(expanded) };
+  });
+  const { root, lost } = joinContents(parts.map(({ content }) => content));
+  if (!isGatus(root))
+    throw new ImportError(`${folder} holds no configuration of Gatus: expected "endpoints"`);
+  const reading = readGatusFile(root, joinContents(parts.map(({ texts }) => texts)).root, now);
+  const doubled = lost.map((one) => ({ entry: WHOLE_FILE, ...one }));
+  return { ...reading, notCarried: [...doubled, ...reading.notCarried] };
 }
 
 function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row; reading: EntryReading } {
