@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { DestinationStream } from 'pino';
 import type PinoPretty from 'pino-pretty';
 import { type Clock, systemClock } from './clock.ts';
-import { HOUR_MS } from './domain/durations.ts';
+import { DAY_MS, HOUR_MS } from './domain/durations.ts';
 import { hideUserinfo, printable, printableJson, printableLines } from './domain/printable-text.ts';
 import { eventOf, LOG_EVENTS, NAMED_EVENTS } from './log-events.ts';
 
@@ -41,12 +41,14 @@ export interface LoggedEvent {
 export interface CountedLog extends Log {
   /** The number of warnings and errors since the start by event; 0 for those that have not occurred. */
   events(): Readonly<Record<string, number>>;
-  /** The events of the last hour, the newest first. */
+  /** The events of the last hour, and findings of monthly looks until the next one; the newest first. */
   recentEvents(): readonly LoggedEvent[];
 }
 
-/** Events are recent for this time. */
+/** Events are recent for this time, milliseconds. */
 const RECENT_MS = HOUR_MS;
+/** Those of looks that are a month apart, until the next one. */
+const RECENT_FOR_MS: ReadonlyMap<string, number> = new Map([['status_page_changed', 30 * DAY_MS]]);
 
 /**
  * Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. Warnings and errors have the
@@ -92,7 +94,10 @@ export function createLog({ level, format }: LogSettings, clock: Clock = systemC
     events: () => Object.fromEntries(counts),
     recentEvents: () =>
       [...last]
-        .filter(([, { monotonicAt }]) => clock.monotonic() - monotonicAt < RECENT_MS)
+        .filter(
+          ([event, { monotonicAt }]) =>
+            clock.monotonic() - monotonicAt < (RECENT_FOR_MS.get(event) ?? RECENT_MS),
+        )
         .map(([event, { at }]) => ({ event, count: counts.get(event) ?? 0, lastAt: at }))
         .reverse(),
   };

@@ -54,6 +54,9 @@ t.test('it lists the events of the last hour, however the wall clock is set', as
     log.error({ event: 'program_ended' }, 'a fault');
     pass(1_799_999);
     pass(1);
+    log.warn({}, 'a status page has changed');
+    pass(30 * 86_400_000 - 1);
+    pass(1);
     console.log(JSON.stringify(list));
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--eval', script]);
@@ -64,5 +67,7 @@ t.test('it lists the events of the last hour, however the wall clock is set', as
     [redis, { ...ended, count: 1, lastAt: 1_800_000 }],
     [ended, redis],
     [ended],
+    [{ event: 'status_page_changed', count: 1, lastAt: 91_800_000 }],
+    [],
   ]);
 });

@@ -24,6 +24,7 @@ import { Type } from '../json-schema.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { SiteSources } from '../view/site-sources.ts';
+import { readUnread, unreadPeriods } from '../view/unread-periods.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
@@ -113,7 +114,9 @@ export const VendorSchema = namedObject('Vendor', {
   vendor: nullable(VendorStatusSchema, 'Null where no status page is read.'),
   acknowledgement: object({
     from: TimeSchema,
-    outages: whole('Outages that our checks have seen since then, maintenance left out.'),
+    outages: whole(
+      'Outages that our checks have seen since then, without maintenance and those while the status page could not be read.',
+    ),
     acknowledged: whole('Of these, those of which the vendor has an incident.'),
     median_seconds: Lag,
     worst_seconds: Lag,
@@ -143,16 +146,20 @@ export function vendorRoute({ finder, registry, vendorOf, now }: VendorSources):
     tag: 'Incidents',
     summary: 'Get what the vendor of a service reports',
     description:
-      'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first.',
+      'The lag runs from our first failed check to the first entry that the vendor published, over a year; negative where the vendor was first. Outages while the status page could not be read are left out.',
     answer: VendorSchema,
     async handle(request) {
       const service = await finder.ofPath(request);
       const from = now() - YEAR_MS;
-      const incidents = await registry.incidentsSince(service.id, from);
+      const [incidents, unread] = await Promise.all([
+        registry.incidentsSince(service.id, from),
+        readUnread(service, from, registry),
+      ]);
+      const periods = unreadPeriods([service], unread, vendorOf, now());
       return json({
         service: viewServiceName(service),
         vendor: viewVendorStatus(vendorOf(service)),
-        acknowledgement: viewAcknowledgement(acknowledgements(incidents, now()), from),
+        acknowledgement: viewAcknowledgement(acknowledgements(incidents, now(), periods), from),
       });
     },
   });

@@ -3,7 +3,7 @@
  * or be of another kind now. The log says what is found.
  */
 import type { Clock } from '../clock.ts';
-import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
 import type { Service, StatusPage } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
@@ -21,35 +21,50 @@ export interface MonthlyLookParts {
   readonly look: (page: StatusPage, problem: string | null) => Promise<PageFinding | null>;
   /** Returns true if this machine is online: while it is not, nothing can be said of pages. */
   readonly isOnline: () => boolean;
-  readonly clock: Pick<Clock, 'now' | 'every'>;
+  readonly clock: Pick<Clock, 'now' | 'every' | 'after'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** The fact that holds the time of the last look, epoch milliseconds. */
+/** The fact that holds the time of the last look that came to its end, epoch milliseconds. */
 const FACT = 'pages_looked_at';
 const INTERVAL_MS = 30 * DAY_MS;
+/** Maximum time for one page. */
+const PAGE_TIMEOUT_MS = 2 * MINUTE_MS;
 
 /** Starts the looks. The result ends them. */
 export function startMonthlyLook(parts: MonthlyLookParts): () => void {
   const { registry, clock, log } = parts;
   let isLooking = false;
   let isStopped = false;
+  /** Pages of a look that has not come to its end: it goes on with the others. */
+  const looked = new Set<string>();
+
+  const lookInTime = async (page: StatusPage, problem: string | null): Promise<PageFinding | null> => {
+    let cancel = () => {};
+    const late = new Promise<null>((resolve) => {
+      cancel = clock.after(PAGE_TIMEOUT_MS, () => resolve(null));
+    });
+    return await Promise.race([parts.look(page, problem), late]).finally(cancel);
+  };
 
   const lookIfDue = async (): Promise<void> => {
     const last = await registry.getFact(FACT);
     if (last !== null && clock.now() - Number(last) < INTERVAL_MS) return;
-    await registry.setFact(FACT, String(clock.now()));
     const pages = pagesToLookAt(parts);
     // One after the other: nothing waits for them.
     for (const { page, problem } of pages) {
+      if (looked.has(page.url)) continue;
       if (isStopped || !parts.isOnline()) return;
-      const finding = await parts.look(page, problem);
+      const finding = await lookInTime(page, problem);
+      looked.add(page.url);
       if (finding !== null)
         log.warn(
           { page: finding.url, problem: finding.problem, advice: finding.advice },
           'a status page has changed',
         );
     }
+    await registry.setFact(FACT, String(clock.now()));
+    looked.clear();
     log.info({ pages: pages.length }, 'status pages that cannot be read were looked at');
   };
 

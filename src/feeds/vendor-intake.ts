@@ -263,7 +263,8 @@ export class VendorIntake {
     this.#logPoll(event);
     const since = this.#unread.get(feedId) ?? null;
     if (problem === null && since !== null) {
-      await this.#registry.putUnreadTime({ feed: feedId, from: since, to: at });
+      // The clock may have been set back since.
+      await this.#registry.putUnreadTime({ feed: feedId, from: since, to: Math.max(since, at) });
       this.#unread.delete(feedId);
     } else if (problem !== null && since === null) {
       const from = this.#cache.staleSince(feedId, this.#startedAt);

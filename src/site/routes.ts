@@ -41,7 +41,6 @@ import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createHistoryReads } from '../view/history-reads.ts';
 import { createHonestyReader } from '../view/honesty.ts';
@@ -66,8 +65,7 @@ type SiteRegistry = PublicReads &
   Pick<IncidentStore, 'incidentsOfServicesSince'> &
   TransitionReads &
   HeartbeatStore &
-  Pick<FactStore, 'getFact'> &
-  Pick<VendorStore, 'unreadTimesSince'>;
+  Pick<FactStore, 'getFact'>;
 
 /** The parts of the program that the site shows. */
 export interface ShownParts {

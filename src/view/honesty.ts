@@ -6,15 +6,15 @@ import {
   type HonestyFigures,
   honestyFigures,
   rankVendors,
-  type UnreadPeriod,
   type VendorOutage,
   vendorOutages,
 } from '../domain/incident/honesty.ts';
 import { feedIdOf, fullName, type Service } from '../domain/service.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { UnreadTime, VendorStore } from '../store/ports/vendors.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';
+import { unreadPeriods } from './unread-periods.ts';
 
 /** The windows of the figures. */
 export const HONESTY_WINDOWS = ['90d', '1y'] as const;
@@ -93,7 +93,7 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
         intervalMs: intervalOf(service, intervalMs),
         incidents: byService.get(service.id) ?? [],
       }));
-      const times = unreadOf(ofPage, unread, vendorOf, to);
+      const times = unreadPeriods(ofPage, unread, vendorOf, to);
       const entries = vendorOutages(past, to, times);
       const named = ofPage.reduce((a, b) => (fullName(b).length < fullName(a).length ? b : a));
       if (entries.length === 0) return [];
@@ -111,26 +111,4 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
   };
 
   return (window: HonestyWindow): Promise<Honesty> => cached(window, '', () => compute(window));
-}
-
-/** The times in which the page of these services could not be read, in order and apart from each other. */
-function unreadOf(
-  services: readonly Service[],
-  unread: readonly UnreadTime[],
-  vendorOf: SiteSources['vendorOf'],
-  now: number,
-): UnreadPeriod[] {
-  const feeds = new Set<string | null>(services.map(({ statusPage }) => feedIdOf(statusPage)));
-  const times = unread.filter(({ feed }) => feeds.has(feed)).map(({ from, to }) => ({ from, to: to ?? now }));
-  for (const service of services) {
-    const { stale, readAt } = vendorOf(service) ?? {};
-    if (stale === true && readAt != null) times.push({ from: readAt, to: now });
-  }
-  const joined: UnreadPeriod[] = [];
-  for (const time of times.sort((a, b) => a.from - b.from)) {
-    const last = joined.at(-1);
-    if (last === undefined || time.from > last.to) joined.push(time);
-    else joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, time.to) };
-  }
-  return joined;
 }

@@ -160,3 +160,29 @@ t.test('the page says that nothing has been seen yet', async (t) => {
   t.match(text, 'Our checks have not seen an outage that counts yet.');
   t.notMatch(text, '<table');
 });
+
+t.test(
+  'a service leaves out outages of times in which its page could not be read, as the comparison does',
+  async (t) => {
+    const world = await start(t);
+    const { json } = await world.get('/api/v1/services/unread/vendor');
+    // Those of one, nine and a hundred days ago fall in such times or in none that is known.
+    t.match(at(json, 'acknowledgement'), { outages: 2, acknowledged: 1, median_seconds: 240 });
+    const { text } = await world.get('/status/unread-example');
+    t.match(text, /1 of the 2 outages/);
+  },
+);
+
+t.test('times that were recorded before the clock was set back are no negative ones', async (t) => {
+  const world = await start(t);
+  const feed = 'statuspage https://status.hub.example';
+  await world.registry.putUnreadTime({ feed, from: NOW + DAY, to: null });
+  await world.registry.putUnreadTime({ feed, from: NOW + 2 * DAY, to: NOW - DAY });
+  world.vendorStatuses.set(1, read('status.hub.example', { stale: true, readAt: NOW + HOUR }));
+  t.match(at((await world.get('/api/v1/honesty')).json, 'vendors', 0), {
+    name: 'Hub',
+    outages: 5,
+    unread_seconds: 0,
+    unread_since: null,
+  });
+});

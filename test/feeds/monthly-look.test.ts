@@ -17,7 +17,7 @@ function start() {
   const facts = new Map<string, string>();
   const looks: string[] = [];
   const warnings: unknown[] = [];
-  const state = { isOnline: true, finding: null as PageFinding | null };
+  const state = { isOnline: true, finding: null as PageFinding | null, hangs: '', fails: '' };
   const begin = () =>
     startMonthlyLook({
       registry: {
@@ -40,6 +40,8 @@ function start() {
       ],
       async look({ url }, problem) {
         looks.push(`${url} ${problem}`);
+        if (state.hangs === url) await new Promise(() => {});
+        if (state.fails === url) throw new Error('away');
         return state.finding;
       },
       isOnline: () => state.isOnline,
@@ -81,3 +83,22 @@ t.test('what it finds is logged, and nothing is said while the machine is offlin
   const said = { page: 'https://broken.example', problem: 'it is of kind instatus', advice: 'statusPage: …' };
   t.strictSame(warnings[0], ['a status page has changed', said]);
 });
+
+t.test(
+  'a look that is broken off goes on with the next hour, and a page that hangs ends it not',
+  async (t) => {
+    const { clock, looks, state, begin } = start();
+    t.teardown(begin());
+    state.fails = 'https://custom.example';
+    await clock.advance(HOUR);
+    t.strictSame(looks.splice(0), ['https://broken.example status 404', 'https://custom.example null']);
+    state.fails = '';
+    await clock.advance(HOUR);
+    t.strictSame(looks.splice(0), ['https://custom.example null']);
+    await clock.advance(2 * HOUR);
+    t.strictSame(looks, []);
+    state.hangs = 'https://broken.example';
+    await clock.advance(30 * DAY);
+    t.strictSame(looks, ['https://broken.example status 404', 'https://custom.example null']);
+  },
+);

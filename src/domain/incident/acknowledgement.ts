@@ -8,15 +8,25 @@ export const MAX_DISTANCE_MS = HOUR_MS;
 /** An outage that our checks have seen, and the vendor's entry about it. */
 export type Acknowledgement = ReturnType<typeof acknowledgements>[number];
 
+/** A time in which the status page of a vendor could not be read, epoch milliseconds. */
+export interface UnreadPeriod {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Median and maximum of the known lags. */
 export type LagSummary = ReturnType<typeof summarizeLags>;
 
 /**
  * Each own outage with the vendor's earliest incident that was published between an hour before it and an hour after its
- * end, and had not ended before it; newest first. Maintenances are left out. `incidents` are those of one service, in any
- * order.
+ * end, and had not ended before it; newest first. Maintenances are left out, and outages of which the entry may have been missed because
+ * the page was unread. `incidents` are those of one service, in any order.
  */
-export function acknowledgements(incidents: readonly Incident[], now: number) {
+export function acknowledgements(
+  incidents: readonly Incident[],
+  now: number,
+  unread: readonly UnreadPeriod[] = [],
+) {
   const entries = incidents
     .filter(({ source, severity }) => source === 'vendor' && severity !== 'maintenance')
     .map(({ id, startedAt, resolvedAt, updates }) => ({
@@ -28,12 +38,13 @@ export function acknowledgements(incidents: readonly Incident[], now: number) {
   return incidents
     .filter(({ source, severity }) => source === 'own' && severity !== 'maintenance')
     .sort((a, b) => b.startedAt - a.startedAt)
-    .map(({ id, startedAt, resolvedAt }) => {
+    .flatMap(({ id, startedAt, resolvedAt }) => {
       const until = (resolvedAt ?? now) + MAX_DISTANCE_MS;
       const found = entries.find(
         ({ publishedAt, overAt }) =>
           publishedAt >= startedAt - MAX_DISTANCE_MS && publishedAt <= until && overAt >= startedAt,
       );
+      if (mayBeMissed(unread, startedAt, found?.publishedAt ?? until)) return [];
       return {
         /** Our own incident. */
         incidentId: id,
@@ -47,6 +58,11 @@ export function acknowledgements(incidents: readonly Incident[], now: number) {
         lagMs: found === undefined ? null : found.publishedAt - startedAt,
       };
     });
+}
+
+/** Whether an entry about an outage since `startedAt` that is expected until `until` may have been missed, epoch milliseconds. */
+export function mayBeMissed(unread: readonly UnreadPeriod[], startedAt: number, until: number): boolean {
+  return unread.some(({ from, to }) => from < Math.max(startedAt, until) && to > startedAt);
 }
 
 /** Summarizes lags, in milliseconds; null: none is known. The median of an even number is the mean of the middle two. */

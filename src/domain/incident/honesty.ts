@@ -1,5 +1,5 @@
 /** The time that vendors take to report outages, over all services of a vendor's status page. Pure. */
-import { acknowledgements, MAX_DISTANCE_MS } from './acknowledgement.ts';
+import { acknowledgements, MAX_DISTANCE_MS, mayBeMissed, type UnreadPeriod } from './acknowledgement.ts';
 import type { Incident } from './incident.ts';
 
 /** Number of outages from which on a vendor has a rank: fewer say little. */
@@ -29,12 +29,6 @@ export interface VendorOutage<S> {
   readonly acknowledgedAt: number | null;
   /** From the first failed check to that entry, milliseconds; negative: the vendor was first. */
   readonly lagMs: number | null;
-}
-
-/** A time in which the status page of a vendor could not be read, epoch milliseconds. */
-export interface UnreadPeriod {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Figures of a vendor. */
@@ -81,10 +75,10 @@ export function vendorOutages<S>(
       lagMs: outage.acknowledgedAt === null ? null : outage.acknowledgedAt - outage.startedAt,
     }))
     .filter(({ endedAt, lagMs }) => lagMs !== null || (endedAt !== null && endedAt + MAX_DISTANCE_MS < now))
-    .filter(({ startedAt, endedAt, acknowledgedAt }) => {
-      const until = acknowledgedAt ?? (endedAt ?? now) + MAX_DISTANCE_MS;
-      return !unread.some(({ from, to }) => from < Math.max(startedAt, until) && to > startedAt);
-    })
+    .filter(
+      ({ startedAt, endedAt, acknowledgedAt }) =>
+        !mayBeMissed(unread, startedAt, acknowledgedAt ?? (endedAt ?? now) + MAX_DISTANCE_MS),
+    )
     .reverse();
 }
 

@@ -23,6 +23,7 @@ export const PUBLIC_READS = [
   'recentHeartbeats',
   'heartbeatLogs',
   'findPage',
+  'unreadTimesSince',
 ] as const satisfies readonly (keyof Registry)[];
 
 export type PublicReads = Pick<Registry, (typeof PUBLIC_READS)[number]>;

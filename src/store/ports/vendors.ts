@@ -99,8 +99,8 @@ export interface VendorStore {
   loadVendorStates(): Promise<VendorState[]>;
   /** Stores the begin of such a time, or, with `to`, its end, and forgets those of the same page that are out of retention. */
   putUnreadTime(time: UnreadTime): Promise<void>;
-  /** Those that had not ended at `since`, epoch milliseconds, in any order. */
-  unreadTimesSince(since: number): Promise<UnreadTime[]>;
+  /** Those that had not ended at `since`, epoch milliseconds, in any order. `feed`: of this page alone. */
+  unreadTimesSince(since: number, feed?: string): Promise<UnreadTime[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
   /** The number of maintenances on all pages of `listMaintenances` for the query. */
   countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>): Promise<number>;

@@ -30,6 +30,7 @@ import {
   windowOf,
 } from '../../view/time-ranges.ts';
 import { findUnreachedDays } from '../../view/unreached-days.ts';
+import { readUnread, unreadPeriods } from '../../view/unread-periods.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
@@ -107,7 +108,7 @@ class ServicePages {
     const missingSince = this.#sources.samples.missingSince?.() ?? null;
     // The position is read first, so that a change during the reads is sent to the open page again.
     const position = this.#sources.changes.position();
-    const [day, year, times, regionChoices, incidents, incidentsOfYear, maintenances, dependencies] =
+    const [day, year, times, regionChoices, incidents, incidentsOfYear, maintenances, dependencies, unread] =
       await Promise.all([
         this.#past(shown, lastDay(at)),
         this.#past(shown, daysUntil(at, YEAR_DAYS), this.#readDays),
@@ -125,6 +126,7 @@ class ServicePages {
           offset: 0,
         }),
         this.#dependenciesOf(service, language),
+        readUnread(service, at - YEAR_DAYS * DAY_MS, this.#sources.registry),
       ]);
     const current = this.#sources.status.get(service.id) ?? unknownStatus(service.id);
     const isOld = isStale(
@@ -151,6 +153,7 @@ class ServicePages {
         incidentsOfYear,
         maintenances,
         vendor: this.#sources.vendorOf(service),
+        unreadPeriods: unreadPeriods([service], unread, this.#sources.vendorOf, at),
         intervalMs: this.#sources.intervalMs,
         withoutNode: isChecked(service) ? this.#sources.regions.withoutNode(service.check) : [],
         siteUrl: this.#sources.siteUrl,

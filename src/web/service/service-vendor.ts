@@ -4,6 +4,7 @@ import {
   acknowledgements,
   type LagSummary,
   summarizeLags,
+  type UnreadPeriod,
 } from '../../domain/incident/acknowledgement.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { ServiceVendorStatus, VendorStatus } from '../../domain/incident/vendor-status.ts';
@@ -24,6 +25,8 @@ export interface VendorKnowledge {
   readonly incidents: readonly Incident[];
   /** All incidents of a year, for the lag. */
   readonly incidentsOfYear: readonly Incident[];
+  /** Times in which the vendor's status page could not be read. */
+  readonly unreadPeriods: readonly UnreadPeriod[];
   /** The vendor status; null: the vendor's status page is not read. */
   readonly vendor: ServiceVendorStatus | null;
   readonly now: number;
@@ -41,17 +44,19 @@ export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' 
 
 /** The vendor's report beside our checks; null: the service has no status page of a vendor. */
 export function viewVendor(
-  { service, vendor, current, incidents, incidentsOfYear, now, page }: VendorKnowledge,
+  { service, vendor, current, incidents, incidentsOfYear, unreadPeriods, now, page }: VendorKnowledge,
   language: Language,
 ) {
   const { texts } = language;
   if (service.statusPage === null) return null;
   const url = webAddress(service.statusPage.url);
   if (vendor === null) return { url, look: null };
-  const list = acknowledgements(incidentsOfYear, now);
+  const list = acknowledgements(incidentsOfYear, now, unreadPeriods);
+  const [newest] = acknowledgements(incidentsOfYear, now);
   const incident = [...incidents, ...incidentsOfYear].find(({ id }) => id === vendor.incidentId);
   const look = VENDOR_LOOKS[vendor.status];
-  const onThis = describeNow(list[0], current.status === 'down', now, language);
+  const isKnown = newest?.incidentId === list[0]?.incidentId;
+  const onThis = describeNow(isKnown ? newest : undefined, current.status === 'down', now, language);
   return {
     url,
     look,

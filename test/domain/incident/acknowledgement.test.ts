@@ -56,6 +56,17 @@ t.test("it pairs an outage with the vendor's entry around it", async (t) => {
   for (const [name, vendor, lagMs] of table) {
     t.match(acknowledgements([vendor, outage], START + 9 * HOUR), [{ incidentId: 'own', lagMs }], name);
   }
+  const late = at(START + 3 * MINUTE);
+  for (const [from, to, isKnown] of [
+    [-20, -5, true],
+    [-20, 1, false],
+    [1, 2, false],
+    [4, 30, true],
+  ] as const) {
+    const unread = [{ from: START + from * MINUTE, to: START + to * MINUTE }];
+    const found = acknowledgements([late, outage], START + 9 * HOUR, unread);
+    t.equal(found.length, isKnown ? 1 : 0, `unread from ${from} to ${to}`);
+  }
   const open = make('own', 'open', START, { resolvedAt: null, status: 'investigating' });
   t.match(acknowledgements([open, at(START + 5 * HOUR)], START + 5 * HOUR), [{ lagMs: 5 * HOUR }]);
   t.same(acknowledgements([make('own', 'm', START, { severity: 'maintenance' })], START), []);

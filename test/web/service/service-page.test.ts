@@ -33,6 +33,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   incidentsOfYear: [],
   maintenances: [],
   vendor: null,
+  unreadPeriods: [],
   intervalMs: 300_000,
   withoutNode: [],
   unreached: null,

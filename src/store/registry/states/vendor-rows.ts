@@ -76,12 +76,12 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
         .where('to_at', '<', (to ?? from) - MIN_INCIDENT_RETENTION_MS),
     );
   }),
-  unreadTimesSince: read(async ({ kysely, queries }, since) => {
+  unreadTimesSince: read(async ({ kysely, queries }, since, feed) => {
     const lasts = kysely
       .selectFrom('unread_pages')
       .select(['feed', 'from_at as from', 'to_at as to'])
       .where((eb) => eb.or([eb('to_at', 'is', null), eb('to_at', '>', since)]));
-    return await queries.all(lasts);
+    return await queries.all(feed === undefined ? lasts : lasts.where('feed', '=', feed));
   }),
   advanceMaintenances: write(async (registry, now) => {
     const { kysely, queries } = registry;
