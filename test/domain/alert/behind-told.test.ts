@@ -165,11 +165,17 @@ t.test('it tells of what is behind a service that is removed, or whose maintenan
   removed.services.set(2, { ...child, ancestors: [] });
   t.strictSame(linesUntil(removed, 11 * MINUTE), ['recovery: down s1 removed', 'alert: down s2']);
   const kept = worldOf();
-  const work = (phase: 'running' | 'ended') =>
-    ({
-      ...{ type: 'maintenance', id: 'm', source: 'owner', phase, title: 'Work', text: '' },
-      ...{ startsAt: NOON, endsAt: null, url: '' },
-    }) as const;
+  const work = (phase: 'running' | 'ended') => ({
+    type: 'maintenance' as const,
+    id: 'm',
+    source: 'owner' as const,
+    phase,
+    title: 'Work',
+    text: '',
+    startsAt: NOON,
+    endsAt: null,
+    url: '',
+  });
   kept.change(0, 1, work('running'));
   fail(kept, SECOND, 1);
   fail(kept, 5 * SECOND, 2);
