@@ -40,7 +40,7 @@ export function whyUnreached(...of: Parameters<typeof causeOfDown>): Unreached |
   return cause === null ? null : { because: nameCause(of[1], cause, of[0]) };
 }
 
-/** What people call the cause of an outage of a service; null: those who see the service may not know of it. */
+/** The name of the cause of an outage of a service; null: those who see the service may not know of it. */
 export function nameCause(
   service: Service,
   cause: Service,

@@ -3,7 +3,7 @@ import { type Bucket, dayKindOf } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import { ancestorsOf } from '../domain/service-parents.ts';
 
-/** What was down on such days, by their start; null: that is not known. */
+/** The services that were down on such days, by the start of the day; null: that is not known. */
 export type UnreachedDays = ReadonlyMap<number, Service | null>;
 
 /** Maximum number of services whose days are read for one that depends on them. */

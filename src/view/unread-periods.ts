@@ -1,4 +1,4 @@
-/** When the status page of a vendor could not be read, so that outages of these times say nothing of the vendor. */
+/** Times in which the status page of a vendor could not be read: outages of these times say nothing of the vendor. */
 import type { UnreadPeriod } from '../domain/incident/acknowledgement.ts';
 import { feedIdOf, type Service } from '../domain/service.ts';
 import type { UnreadTime, VendorStore } from '../store/ports/vendors.ts';

@@ -8,7 +8,7 @@ import type { LostField, Row } from './listed-service.ts';
 const MAX_FILES = 1_000;
 const MAX_DEPTH = 20;
 
-/** Whether a path is that of a folder. */
+/** Returns true if a path is that of a folder. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
@@ -20,7 +20,7 @@ export function readYamlFiles(folder: string): readonly { readonly file: string;
   return files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 }
 
-/** What Kubernetes keeps beside the files of a volume begins with two dots. */
+/** The files of a folder, without those that Kubernetes keeps beside the files of a volume: they begin with two dots. */
 function filesIn(folder: string, depth: number): string[] {
   if (depth === 0) throw new ImportError(`${folder} is too deep a folder`);
   return readdirSync(folder)

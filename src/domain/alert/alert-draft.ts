@@ -118,7 +118,7 @@ function toldCausesOf(
   });
 }
 
-/** What a channel is about to be told of the services that one is down behind, by condition. */
+/** The conditions by which a channel is told of the services that one is down behind, with their keys. */
 export function causesToTell(
   draft: AlertDraft,
   id: number,

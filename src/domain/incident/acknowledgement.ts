@@ -60,7 +60,7 @@ export function acknowledgements(
     });
 }
 
-/** Whether an entry about an outage since `startedAt` that is expected until `until` may have been missed, epoch milliseconds. */
+/** Returns true if an entry about an outage since `startedAt`, expected until `until`, may have been missed. Epoch milliseconds. */
 export function mayBeMissed(unread: readonly UnreadPeriod[], startedAt: number, until: number): boolean {
   return unread.some(({ from, to }) => from < Math.max(startedAt, until) && to > startedAt);
 }

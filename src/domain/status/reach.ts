@@ -150,7 +150,7 @@ export function isWithin({ from, to }: PastOutage, at: number): boolean {
 
 const NOBODY: readonly number[] = [];
 
-/** When what a service depends on recovered from an outage in which it failed, or so soon before that it may be on its way back. */
+/** The recovery of what a service depends on from an outage in which it failed, or so soon before that it may be on its way back. */
 function recoveryOf(ancestors: readonly Ancestor[], failedAt: number): number {
   return Math.max(
     ...ancestors.map(({ lastOutage }) =>

@@ -29,12 +29,12 @@ export function countKnownDays(days: readonly Bucket[]): number {
   return sinceFirst(days).length;
 }
 
-/** What is said of days on which the service could not be reached because something else was down, by their start. */
+/** The texts about days on which the service could not be reached because something else was down, by the start of the day. */
 export type UnreachedTexts = ReadonlyMap<number, string>;
 
 const NONE: UnreachedTexts = new Map();
 
-/** What is said of such days. `nameOf`: null: those who read it may not know of the cause. */
+/** The texts about such days. `nameOf`: null: those who read them may not know of the cause. */
 export function sayUnreached(
   days: UnreachedDays,
   { texts }: Language,
@@ -116,7 +116,7 @@ function rowOf(date: string, buckets: readonly Bucket[], intervalMs: number, { f
   };
 }
 
-/** What was worst. */
+/** The word for what was worst. */
 function labelOf(buckets: readonly Bucket[], { texts }: Language, unreached: UnreachedTexts): string {
   const kinds = new Set(buckets.map(dayKindOf));
   const worst = WORST_FIRST.find((kind) => kinds.has(kind)) ?? 'none';

@@ -61,7 +61,7 @@ export interface ServiceKnowledge extends VendorKnowledge {
   readonly withoutNode: readonly string[];
   /** Why it cannot be reached; null: it can, as far as that is known. */
   readonly unreached: Unreached | null;
-  /** What is said of days on which it could not be reached, by their start. */
+  /** The texts about days on which it could not be reached, by the start of the day. */
   readonly unreachedDays: UnreachedTexts;
   /** The time at which the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
