@@ -7,6 +7,7 @@ import { endByFault, type ProgramHandles } from './cli/run-program.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Config, changedSettings, findWarnings } from './config/resolve-config.ts';
 import { formatTime } from './domain/durations.ts';
+import { hostInUrl } from './domain/host-name.ts';
 import { messageOf } from './error.ts';
 import type { CountedLog, Log } from './log.ts';
 import { type ActiveRole, createActiveRole } from './main/active-role.ts';
@@ -114,7 +115,7 @@ export async function startProgram(
     {
       role: role.current.name,
       services: directory.all().length,
-      address: `http://${http.host}:${port}`,
+      address: `http://${hostInUrl(http.host)}:${port}`,
       siteUrl,
     },
     `Upbeat is running at ${siteUrl}`,
