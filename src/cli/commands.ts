@@ -207,7 +207,7 @@ function addPages(program: Command): void {
     .addArgument(new Argument('<who>').choices(PAGE_ACCESS))
     .option('--password-file <file>', 'file of a new password; - is standard input')
     .action(act(async () => (await import('./pages.ts')).changeAccess));
-  add(pages, 'domain', "show a status page at its owner's domain: set it, then verify it")
+  addJson(pages, 'domain', "show a status page at its owner's domain: set it, then verify it")
     .argument('<slug>')
     .argument('[domain]', 'host name, or none for no domain; absent: verify the one that is set')
     .action(act(async () => (await import('./pages.ts')).changeDomain));
@@ -314,7 +314,11 @@ function addStores(program: Command): void {
   const registry = program
     .command('registry')
     .description('the registry of services, accounts and incidents');
-  add(registry, 'copy', 'copy the whole registry between the data directory and an empty PostgreSQL database')
+  addJson(
+    registry,
+    'copy',
+    'copy the whole registry between the data directory and an empty PostgreSQL database',
+  )
     .option('--to <url>', 'from the data directory to postgres://user:password@host:5432/database')
     .option('--from <url>', 'from that database to an empty data directory')
     .action(act(async () => (await import('./registry.ts')).copy));
@@ -339,7 +343,7 @@ function addSecrets(program: Command): void {
   addJson(secrets, 'rotate', 'encrypt all secrets with a new key, while no process of Upbeat runs')
     .option('--key-file <file>', 'the new key, where the present one is the setting secrets.key')
     .action(act(async () => (await import('./rotate-secrets.ts')).rotateSecrets));
-  add(
+  addJson(
     secrets,
     'checks-key',
     'print the key of the credentials of checks, for nodes that only make checks',

@@ -101,10 +101,11 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
 }
 
 /** Prints the key of the credentials of checks, for `secrets.checksKey` of nodes that only make checks. */
-export async function printChecksKey({ config: file }: CommonOptions): Promise<void> {
+export async function printChecksKey({ config: file, json = false }: CommonOptions): Promise<void> {
   const { storage, secrets } = readConfig(file);
   const key = findChecksKey(storage.dataDir, secrets);
   if (key === null)
     throw new CommandError('There is no key yet: start the program once, or set secrets.key.');
-  console.log(key.toString('hex'));
+  if (json) printJson({ checks_key: key.toString('hex') });
+  else console.log(key.toString('hex'));
 }

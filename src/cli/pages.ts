@@ -12,6 +12,7 @@ import {
 import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
+import { viewVerification } from '../resources/kit/domain-verification.ts';
 import { entryOf, pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
 import { readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
 import { checkReaders } from '../resources/pages/page-readers.ts';
@@ -122,7 +123,7 @@ function readPasswordFile(file: string | undefined): string {
 export async function changeDomain(
   slug: string,
   domain: string | undefined,
-  { config }: CommonOptions,
+  { config, json = false }: CommonOptions,
 ): Promise<void> {
   const wanted = domain === 'none' ? '' : domain;
   if (wanted !== undefined) resultOf(readPageDomain(wanted));
@@ -135,17 +136,22 @@ export async function changeDomain(
     try {
       const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
       const context = { ...(await contextOf(registry, siteUrl)), registry, proofs };
-      if (wanted === undefined) {
-        const { domain: proved } = resultOf(await verifyPageDomain(context, OPERATOR, slug));
-        printNote(`${proved?.name} is verified`);
+      const page = resultOf(
+        wanted === undefined
+          ? await verifyPageDomain(context, OPERATOR, slug)
+          : await pageChanges.patch(context, OPERATOR, slug, { custom_domain: wanted }, null),
+      );
+      if (page.domain === undefined) {
+        if (json) printJson({ slug: page.slug, custom_domain: null });
+        else printNote(`${page.slug} has no custom domain`);
         return;
       }
-      const change = { custom_domain: wanted };
-      const changed = resultOf(await pageChanges.patch(context, OPERATOR, slug, change, null));
-      if (changed.domain === undefined) return printNote(`${slug.toLowerCase()} has no custom domain`);
-      if (changed.domain.provedAt !== null) return printNote(`${changed.domain.name} is verified`);
-      const { recordName, word, fileUrl } = proofs.instructions(changed.accountId, changed.domain.name);
-      console.log(`TXT record ${recordName}\nor file   ${fileUrl}\ncontent   ${word}`);
+      const { name, provedAt } = page.domain;
+      const verification = viewVerification(page.accountId, name, provedAt !== null, proofs);
+      const { txt_record: record, file } = verification;
+      if (json) printJson({ slug: page.slug, custom_domain: { domain: name, verification } });
+      else if (verification.verified) printNote(`${name} is verified`);
+      else console.log(`TXT record ${record.name}\nor file   ${file.url}\ncontent   ${file.content}`);
     } finally {
       outbound.close();
     }

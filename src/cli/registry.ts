@@ -9,6 +9,7 @@ import {
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { readConfig } from './open-stores.ts';
+import { printJson } from './output.ts';
 import { startProgress } from './progress.ts';
 
 /** Options of the command: one of the two. */
@@ -20,7 +21,7 @@ export interface CopyOptions extends CommonOptions {
 }
 
 /** Copies the whole registry and says what was copied. */
-export async function copy({ config: file, to, from }: CopyOptions): Promise<void> {
+export async function copy({ config: file, to, from, json = false }: CopyOptions): Promise<void> {
   if ((to === undefined) === (from === undefined)) throw new UsageError('Name one of --to and --from.');
   const { dataDir } = readConfig(file).storage;
   makeFilesPrivate();
@@ -36,6 +37,7 @@ export async function copy({ config: file, to, from }: CopyOptions): Promise<voi
     });
     shown[0]?.end();
     const { rows, tables, digest } = report;
+    if (json) return printJson({ from: source.place, to: target.place, rows, tables, digest });
     console.log(
       `${rows.toLocaleString('en')} rows of ${tables} tables copied from ${source.place} to ${target.place}, SHA-256 ${digest}`,
     );

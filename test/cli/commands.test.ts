@@ -589,10 +589,15 @@ t.test('it sets the domain of a page, verifies it by its TXT record, and takes i
   t.match(await run('pages', 'domain', 'acme'), { status: 1, stderr: /no TXT record/ });
   texts.push(word);
   t.match(await run('pages', 'domain', 'acme'), { status: 0, stderr: /status\.example\.com is verified/ });
+  const shown = await run('pages', 'domain', 'acme', 'status.example.com', '--json');
+  const verification = { verified: true, txt_record: { value: word }, file: { content: word } };
+  t.match(JSON.parse(shown.stdout), { slug: 'acme', custom_domain: { verification } });
   const [page] = JSON.parse((await run('pages', 'list', '--json')).stdout);
   t.match(page.url, /^https?:\/\/status\.example\.com(:\d+)?\/$/);
   t.match(await withRegistry((registry) => registry.provedPageDomains()), [{ slug: 'acme' }]);
   t.match(await run('pages', 'domain', 'acme', 'none'), { status: 0, stderr: /no custom domain/ });
+  const none = await run('pages', 'domain', 'acme', 'none', '--json');
+  t.same(JSON.parse(none.stdout), { slug: 'acme', custom_domain: null });
   t.same(await withRegistry((registry) => registry.provedPageDomains()), []);
 });
 
