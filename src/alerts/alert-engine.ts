@@ -245,7 +245,7 @@ function sortOut(
 ): Map<number, Happened> {
   const happened = new Map<number, Happened>();
   for (const event of events) {
-    const service = matchedService(sources, event.serviceId);
+    const service = matchedService(sources.services, event.serviceId);
     const accounts = new Set(remembering.get(event.serviceId));
     if (service !== null) for (const id of accountsOf(rules.index, service)) accounts.add(id);
     for (const id of accounts) happenedTo(happened, id).events.push(event);

@@ -13,32 +13,35 @@ import { ancestorsOf } from '../domain/service-parents.ts';
 import type { LatestCheck } from '../domain/status/current.ts';
 import type { PastOutage } from '../domain/status/reach.ts';
 import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 
-/** The sources of services. */
+/** The services of the program, as alerts find them. */
+export interface AlertServices {
+  /** Null: there is no such service. */
+  byId(id: number): Service | null;
+  ofCategory(category: Category): readonly Service[];
+  all(): readonly Service[];
+  /** Grows with every change of the list. */
+  readonly version: number;
+  /** By slug or former slug; null: there is none. */
+  bySlug(slug: string): Service | null;
+  /** The name of the page of a service. */
+  pageName(service: Service): string;
+}
+
+/** The sources of decisions. */
 export interface AlertSources {
   readonly registry: Pick<AlertStore, 'alertFacts'> &
     Pick<RuleStore, 'loadRules'> &
     Pick<PageStore, 'pagesOf'>;
-  readonly services: {
-    /** Null: there is no such service. */
-    byId(id: number): Service | null;
-    ofCategory(category: Category): readonly Service[];
-    all(): readonly Service[];
-    /** Grows with every change of the list. */
-    readonly version: number;
-    /** By slug or former slug; null: there is none. */
-    bySlug(slug: string): Service | null;
-    /** The name of the page of a service. */
-    pageName(service: Service): string;
-  };
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly services: AlertServices;
+  readonly status: StatusReads;
   /** The newest outage of a service, if it is over; null: it lasts, or none is remembered. Absent: none is. */
   readonly lastOutageOf?: ((serviceId: number) => PastOutage | null) | undefined;
   /** Times of checks that have none of their own. */
   readonly usual: CheckTiming;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly acknowledgeUrl: (accountId: number, thread: string) => string;
@@ -57,7 +60,7 @@ export interface AlertRules extends LoadedRules {
 const MAX_CAUSE_SERVICES = 5_000;
 
 /** Loads the rules. */
-export async function loadAlertRules({ registry }: Pick<AlertSources, 'registry'>): Promise<AlertRules> {
+export async function loadAlertRules({ registry }: AlertSources): Promise<AlertRules> {
   const loaded = await registry.loadRules();
   const pages = new Map<number, ReadonlyMap<string, readonly number[]>>();
   for (const { accountId, of } of loaded.rules) {
@@ -78,10 +81,7 @@ export async function loadAlertRules({ registry }: Pick<AlertSources, 'registry'
 }
 
 /** A service as rules match it; null: there is none. */
-export function matchedService(
-  { services }: Pick<AlertSources, 'services'>,
-  id: number,
-): MatchedService | null {
+export function matchedService(services: AlertServices, id: number): MatchedService | null {
   const service = services.byId(id);
   return service === null ? null : toMatched(service);
 }
@@ -99,7 +99,7 @@ export async function openAlertContext(
   const { registry, services, status, siteUrl } = sources;
   const own = rules.rules.filter((rule) => rule.accountId === accountId);
   const known = new Set(concerned);
-  if (concerned.size > 1) for (const id of ownIds(sources, own, accountId)) known.add(id);
+  if (concerned.size > 1) for (const id of ownIds(sources.services, own, accountId)) known.add(id);
   for (const id of concerned) for (const one of ancestorIds(services, services.byId(id))) known.add(one);
   const facts = new Map((await registry.alertFacts([...known])).map((fact) => [fact.serviceId, fact]));
 
@@ -133,7 +133,7 @@ export async function openAlertContext(
     accountId,
     service: serviceOf,
     rulesOf(serviceId) {
-      const service = matchedService(sources, serviceId);
+      const service = matchedService(sources.services, serviceId);
       return service === null ? [] : rulesOf(rules.index, accountId, service);
     },
     rule(id) {
@@ -146,7 +146,7 @@ export async function openAlertContext(
     hasThreads: (id) => hasThreads(rules.kinds.get(id) ?? 'email'),
     hasChannel: (id) => rules.owners.get(id) === accountId,
     *causeFacts() {
-      const ids = new Set([...known, ...publicIds(sources, own)]);
+      const ids = new Set([...known, ...publicIds(services, own)]);
       for (const id of ids) {
         const cause = causeOf(services.byId(id), facts.get(id), status);
         if (cause !== null) yield cause;
@@ -162,12 +162,12 @@ function toMatched({ id, accountId, category, origin }: Service): MatchedService
 }
 
 /** IDs of all that a service depends on, the nearest first. */
-function ancestorIds(services: AlertSources['services'], service: Service | null): readonly number[] {
+function ancestorIds(services: AlertServices, service: Service | null): readonly number[] {
   return service === null ? [] : ancestorsOf(service, services.bySlug).map(({ id }) => id);
 }
 
 /** The services of an account that depend on others. */
-function behindOf(services: AlertSources['services'], accountId: number): readonly Service[] {
+function behindOf(services: AlertServices, accountId: number): readonly Service[] {
   return ownedBy(services, accountId).filter(({ dependsOn }) => dependsOn !== undefined);
 }
 
@@ -175,21 +175,17 @@ function behindOf(services: AlertSources['services'], accountId: number): readon
  * Returns true if the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in
  * time.
  */
-function isCheckOld(
-  { check }: Service,
-  checkedAt: number,
-  { usual, clock }: Pick<AlertSources, 'usual' | 'clock'>,
-): boolean {
+function isCheckOld({ check }: Service, checkedAt: number, { usual, clock }: AlertSources): boolean {
   return check.kind !== 'heartbeat' && clock.now() - checkedAt > 2 * timingOf(check, usual).intervalMs;
 }
 
 /** The services of accounts, as of a version of the list. */
 const ownedServices = new WeakMap<
-  AlertSources['services'],
+  AlertServices,
   { readonly version: number; readonly byAccount: ReadonlyMap<number, readonly Service[]> }
 >();
 
-function ownedBy(services: AlertSources['services'], accountId: number): readonly Service[] {
+function ownedBy(services: AlertServices, accountId: number): readonly Service[] {
   const known = ownedServices.get(services);
   if (known?.version === services.version) return known.byAccount.get(accountId) ?? [];
   const byAccount = new Map<number, Service[]>();
@@ -200,11 +196,7 @@ function ownedBy(services: AlertSources['services'], accountId: number): readonl
 }
 
 /** The services that an account's rules name, without those of public categories. */
-function ownIds(
-  { services }: Pick<AlertSources, 'services'>,
-  rules: readonly AlertRule[],
-  accountId: number,
-): Iterable<number> {
+function ownIds(services: AlertServices, rules: readonly AlertRule[], accountId: number): Iterable<number> {
   const categories = new Set(rules.flatMap(({ of }) => of.categories));
   const isAll = rules.some(({ of }) => of.own || of.pages.length > 0);
   const named = rules.flatMap(({ of }) => of.services);
@@ -215,18 +207,15 @@ function ownIds(
 
 /** The services that an account's rules name, its own ones first. */
 export function rulesScope(
-  sources: Pick<AlertSources, 'services'>,
+  services: AlertServices,
   { rules }: AlertRules,
   accountId: number,
 ): ReadonlySet<number> {
   const own = rules.filter((rule) => rule.accountId === accountId);
-  return new Set([...ownIds(sources, own, accountId), ...publicIds(sources, own)]);
+  return new Set([...ownIds(services, own, accountId), ...publicIds(services, own)]);
 }
 
-function* publicIds(
-  { services }: Pick<AlertSources, 'services'>,
-  rules: readonly AlertRule[],
-): Generator<number> {
+function* publicIds(services: AlertServices, rules: readonly AlertRule[]): Generator<number> {
   let count = 0;
   for (const category of new Set(rules.flatMap(({ of }) => of.publicCategories)))
     for (const service of services.ofCategory(category)) {
@@ -240,7 +229,7 @@ function* publicIds(
 function causeOf(
   service: Service | null,
   facts: AlertFacts | undefined,
-  status: Pick<StatusStore, 'get'>,
+  status: StatusReads,
 ): CauseFacts | null {
   const current = service === null ? null : status.get(service.id);
   if (service === null || current === null || current.latest === null) return null;

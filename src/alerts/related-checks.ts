@@ -69,7 +69,7 @@ export function createRelatedChecks({ registry, services, status, clock, recheck
       const budget = failed.length === 0 ? null : budgetOf(accountId);
       if (budget === null || budget.left === 0) return;
       const failing = new Set(failed.map(({ id }) => id));
-      const found = [...rulesScope({ services }, rules, accountId)]
+      const found = [...rulesScope(services, rules, accountId)]
         .filter((id) => !failing.has(id))
         .flatMap((id) => services.byId(id) ?? [])
         .filter(isCandidate)

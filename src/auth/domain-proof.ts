@@ -26,7 +26,7 @@ const LAPSES_AFTER_MS = 3 * DAY_MS;
 interface RecheckOptions {
   readonly registry: Pick<PageStore, 'provedPageDomains' | 'notePageProof'>;
   readonly proofs: ProofCheck;
-  readonly clock: Pick<Clock, 'now' | 'every'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** Returns true if this process makes the checks now: it is the monitor, and its own connection works. */
   readonly isAble: () => boolean;
@@ -134,7 +134,7 @@ export async function recheckDomains({
   clock,
   isAble,
 }: Pick<RecheckOptions, 'registry' | 'proofs' | 'isAble'> & {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
 }): Promise<void> {
   for (const { accountId, domain, checkedAt, missingSince } of await registry.provedPageDomains()) {
     const now = clock.now();

@@ -21,7 +21,7 @@ interface SessionsOptions {
     PeopleStore,
     'createSession' | 'findSession' | 'switchAccount' | 'endSession' | 'endSessionsOf'
   >;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** True if a person without an account gets one with the first session. Default: true. */
   readonly mayAddAccounts?: boolean;
 }

@@ -20,7 +20,7 @@ export async function scanApart(
   file: string,
   wanted: Wanted,
   isOutdated: () => boolean,
-  clock: Pick<Clock, 'every'>,
+  clock: Clock,
 ): Promise<CatalogueScan | null> {
   const thread = startThread<ScanMethods>(ENTRY, null, () => {});
   const outdated = Promise.withResolvers<null>();

@@ -43,7 +43,7 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
  * refused as soon as there is an account.
  */
 export async function changeAccount<T>(
-  registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts' | 'removeEmptyAccount'>,
+  registry: AccountStore,
   { account, accountId }: AccountChoice,
   change: (account: NamedAccount) => Promise<T>,
   makes: 'any' | 'first' = 'any',
@@ -67,10 +67,7 @@ export async function changeAccount<T>(
 }
 
 /** Finds the account of a command, which must exist. Throws {@link CommandError} with `no_account` and the names that are close. */
-export async function findAccount(
-  registry: Pick<AccountStore, 'listAccounts'>,
-  choice: AccountChoice,
-): Promise<NamedAccount> {
+export async function findAccount(registry: AccountStore, choice: AccountChoice): Promise<NamedAccount> {
   return chooseAccount(await registry.listAccounts(), choice);
 }
 

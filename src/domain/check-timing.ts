@@ -18,8 +18,11 @@ export interface CheckTiming {
 
 export type OwnTiming = Partial<CheckTiming>;
 
+/** The regions from which a service is checked; absent: from all. */
+export type RegionChoice = Pick<CheckDefinition, 'regions'>;
+
 /** The choices of a service about its checks beside their kind: times and regions. */
-export type CheckChoice = OwnTiming & Pick<CheckDefinition, 'regions'>;
+export type CheckChoice = OwnTiming & RegionChoice;
 
 /**
  * The times of a check. `usual` counts for those that it has not chosen. The timeout is never longer than an interval that
@@ -63,13 +66,13 @@ export function freshMsOf(timing: CheckTiming): number {
 }
 
 /** Returns true if a service is checked from a region. */
-export function isCheckedFrom({ regions }: Pick<CheckDefinition, 'regions'>, region: string): boolean {
+export function isCheckedFrom({ regions }: RegionChoice, region: string): boolean {
   return regions === undefined || regions.includes(region);
 }
 
 /** The regions among `regions` from which a service is checked, in their order. */
 export function regionsOfCheck(
-  { regions: own }: Pick<CheckDefinition, 'regions'>,
+  { regions: own }: RegionChoice,
   regions: readonly string[],
 ): readonly string[] {
   return own === undefined ? regions : regions.filter((region) => own.includes(region));

@@ -28,11 +28,19 @@ export const PHASES = ['dns', 'connect', 'tls', 'first_byte', 'body'] as const;
 /** The part of a request in which something happened. */
 export type Phase = (typeof PHASES)[number];
 
-/** A failure of the target, with the phase it happened in. */
-export interface Failure {
-  readonly class: FailureClass;
-  readonly phase: Phase;
+/** Something with the cause of a failure. */
+export interface Caused {
   readonly cause: FailureCause;
+}
+
+/** A failure apart from its phase. */
+export interface Symptom extends Caused {
+  readonly class: FailureClass;
+}
+
+/** A failure of the target, with the phase it happened in. */
+export interface Failure extends Symptom {
+  readonly phase: Phase;
 }
 
 /** A failure in a store: versions before 0.2 stored an English text in place of the cause. */
@@ -311,12 +319,12 @@ export type FailureCauseParams = ParamsOf<typeof CAUSES>;
 export type FailureCause = Coded<FailureCauseParams>;
 
 /** The cause of a failure in one line of at most 200 characters, as in `no answer within 10 s`. */
-export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
+export function describeCause({ cause }: Caused): string {
   return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
 }
 
 /** The symptom of a failing service, after its name, as in `is returning errors (HTTP 503)` and `does not answer`. */
-export function describeSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
+export function describeSymptom({ class: kind, cause }: Symptom): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
   if (cause.code === 'timeout' && cause.phase === 'first_byte')
     return `does not answer within ${inSeconds(cause.timeoutMs)}`;
@@ -339,7 +347,7 @@ const SAID: ReadonlySet<string> = new Set([
 ]);
 
 /** A symptom with the text of its cause, where that says more. */
-export function withCause(symptom: string, { cause }: Pick<Failure, 'cause'>, text: string): string {
+export function withCause(symptom: string, { cause }: Caused, text: string): string {
   const isSaid = SAID.has(cause.code) || (cause.code === 'timeout' && cause.phase === 'first_byte');
   return text === '' || isSaid ? symptom : `${symptom} (${text})`;
 }
@@ -361,7 +369,7 @@ export function fromStoredFailure({ class: kind, phase, cause, detail = '' }: St
 }
 
 /** Returns true if this version has a text for the cause of a failure. */
-export function isKnownFailure({ cause }: Pick<Failure, 'cause'>): boolean {
+export function isKnownFailure({ cause }: Caused): boolean {
   return isKnown(CAUSES, cause);
 }
 

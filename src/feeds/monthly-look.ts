@@ -21,7 +21,7 @@ export interface MonthlyLookParts {
   readonly look: (page: StatusPage, problem: string | null) => Promise<PageFinding | null>;
   /** Returns true if this machine is online: while it is not, nothing can be said of pages. */
   readonly isOnline: () => boolean;
-  readonly clock: Pick<Clock, 'now' | 'every' | 'after'>;
+  readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 

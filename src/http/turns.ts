@@ -49,7 +49,7 @@ interface EventLoop {
 const afterMicrotasks: EventLoop['settle'] = (then) => queueMicrotask(() => process.nextTick(then));
 
 export function createTurns(
-  { monotonic }: Pick<Clock, 'monotonic'>,
+  { monotonic }: Clock,
   { nextTurn = setImmediate, settle = afterMicrotasks }: Partial<EventLoop> = {},
 ) {
   const [first, later, refused]: [Waiting[], Waiting[], Waiting[]] = [[], [], []];

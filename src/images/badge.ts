@@ -46,7 +46,7 @@ export interface BadgeSources
   readonly samples: SampleQueries;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
   readonly slowOverMs: number;
-  readonly directory: Pick<ShownDirectory, 'whole'>;
+  readonly directory: ShownDirectory;
   /** Null: this site has no owners, and so no private services. */
   readonly badgeAddresses: BadgeAddresses | null;
 }

@@ -30,7 +30,7 @@ const QUERY = {
 
 /** Sources of the route. */
 export interface HeatmapSources {
-  readonly finder: Pick<ServiceFinder, 'listedFor'>;
+  readonly finder: ServiceFinder;
   readonly samples: Pick<SampleStore, 'missingSince'>;
   readonly readCells: ReadHeatmapCells;
   readonly regions: SampleRegionReader;

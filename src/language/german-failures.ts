@@ -5,12 +5,13 @@ import { inSeconds } from '../domain/durations.ts';
 import {
   type AddressProblemParams,
   type BodyProblemParams,
-  type Failure,
+  type Caused,
   type FailureCauseParams,
   type FailureClass,
   kibibytes,
   oneLine,
   type Phase,
+  type Symptom,
   withCause,
 } from '../domain/failure.ts';
 
@@ -217,7 +218,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
 };
 
 /** The symptom of a failing service, after its name, as in `antwortet mit Fehlern (HTTP 503)`. */
-export function germanSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'cause'>): string {
+export function germanSymptom({ class: kind, cause }: Symptom): string {
   if (cause.code === 'status') return `${SYMPTOMS[kind]} (HTTP ${cause.statusCode})`;
   if (cause.code === 'timeout' && cause.phase === 'first_byte')
     return `antwortet nicht innerhalb von ${inSeconds(cause.timeoutMs).replace('.', ',')}`;
@@ -227,16 +228,16 @@ export function germanSymptom({ class: kind, cause }: Pick<Failure, 'class' | 'c
 }
 
 /** Why something failed, in German. A text that another version recorded in English follows the symptom, in brackets. */
-export function germanFailure(failure: Pick<Failure, 'class' | 'cause'>): string {
+export function germanFailure(failure: Symptom): string {
   const text = causeOf(failure);
   return failure.cause.code === 'text' || text === '' ? `der Dienst ${germanTrouble(failure)}` : text;
 }
 
 /** A failure in one line after the name of the service: the symptom, then the cause where that says more. */
-export function germanTrouble(failure: Pick<Failure, 'class' | 'cause'>): string {
+export function germanTrouble(failure: Symptom): string {
   return withCause(germanSymptom(failure), failure, causeOf(failure));
 }
 
-function causeOf({ cause }: Pick<Failure, 'cause'>): string {
+function causeOf({ cause }: Caused): string {
   return oneLine(textOf(CAUSES, cause, 'aus einem unbekannten Grund'));
 }

@@ -46,7 +46,7 @@ const RATE_SPAN_MS = 10_000;
 const RATE_STEP_MS = 1_000;
 
 /** The name of this process: `node.name`, or that of its host. */
-function nodeName({ node }: Pick<Config, 'node'>): string {
+function nodeName({ node }: Config): string {
   return node.name ?? nodeNameOf(hostname());
 }
 

@@ -161,7 +161,7 @@ export async function joinOwners(parts: {
       },
     },
     /** Takes the channels of `alerts.operator` of a changed configuration. Throws `ConfigError`. */
-    reload(config: Pick<Config, 'alerts'>): void {
+    reload(config: Config): void {
       operatorsOwn = operatorChannels(config, CHANNEL_KINDS_TABLE);
     },
     /** Closes the parts. Call it after deliveries have stopped. */

@@ -8,7 +8,7 @@ import type { Mailer } from '../notify/mail/mailer.ts';
 import type { SmtpServer } from '../notify/mail/smtp-mailer.ts';
 
 /** The mail server of `alerts.smtp`; null: none is configured. */
-export function smtpServerOf({ alerts, http }: Pick<Config, 'alerts' | 'http'>): SmtpServer | null {
+export function smtpServerOf({ alerts, http }: Config): SmtpServer | null {
   const { host, user, password, from, tls } = alerts.smtp;
   const sender = from === null ? null : readMailbox(from);
   if (host === null || sender === null) return null;
@@ -24,7 +24,7 @@ export function smtpServerOf({ alerts, http }: Pick<Config, 'alerts' | 'http'>):
 
 /** Creates the mailer; null: no mail server is configured. The library is loaded only if there is one. */
 export async function openMailer(
-  config: Pick<Config, 'alerts' | 'http'>,
+  config: Config,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Mailer | null> {
   const server = smtpServerOf(config);

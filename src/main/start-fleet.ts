@@ -41,13 +41,7 @@ export function isQuiet(services: readonly Service[], intervalMs: number): boole
 
 /** Creates a fleet; nothing runs before its start. */
 export function createConfiguredFleet(
-  {
-    config,
-    directory,
-    clock,
-    log,
-    fail,
-  }: Pick<StoreParts, 'config' | 'directory' | 'clock' | 'log' | 'fail'>,
+  { config, directory, clock, log, fail }: StoreParts,
   parts: Pick<FleetOptions, 'onResults' | 'onDoubt' | 'onDelay' | 'startPermit'>,
 ): Fleet {
   const { checks, http, limits, secrets, storage } = config;

@@ -8,7 +8,7 @@ import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusWrites } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ReachOptions } from './reaches.ts';
@@ -30,7 +30,7 @@ interface HeartbeatSettings {
 export interface RecordOptions {
   readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'>;
-  readonly status: Pick<StatusStore, 'put' | 'remove'>;
+  readonly status: StatusWrites;
   /** The table of statuses that the record writes, if `status` publishes from it; absent: a new one. */
   readonly statuses?: StatusPlace;
   readonly samples: Pick<SampleStore, 'append'>;

@@ -9,7 +9,7 @@ export type RetentionNow = () => Promise<number>;
 
 export interface RetentionTimeOptions {
   readonly registry: RetentionStore & Facts;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
 }
 
 /** The fact that holds the retention time, epoch milliseconds. */

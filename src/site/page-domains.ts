@@ -18,7 +18,7 @@ export interface PageDomainsOptions {
   readonly registry: Pick<PageStore, 'provedPageDomains'> & Partial<WriteCounter>;
   /** Public URL of this site, whose own host is never a page's. */
   readonly siteUrl: string;
-  readonly clock: Pick<Clock, 'every' | 'monotonic'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

@@ -34,7 +34,7 @@ export interface SystemSources {
   readonly search: Pick<ServiceSearch, 'list'>;
   readonly directory: Pick<ShownDirectory, 'withdrawals'>;
   readonly status: StatusReads;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Clock;
 }
 
 /** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
@@ -93,10 +93,7 @@ export function systemRoutes(sources: SystemSources): Route[] {
  * services, and the route has no rate limit. With the cache, collecting takes at most a tenth of this thread's time or
  * runs at most four times per second, however many requests there are.
  */
-function createFigures(
-  render: () => Promise<string>,
-  { monotonic }: Pick<Clock, 'monotonic'>,
-): () => Promise<string> {
+function createFigures(render: () => Promise<string>, { monotonic }: Clock): () => Promise<string> {
   let gathering: Promise<string> | null = null;
   let newest = '';
   let newestUntil = Number.NEGATIVE_INFINITY;

@@ -18,7 +18,7 @@ export interface StreamReader {
 const LOOK_MS = 3_000;
 
 /** Creates the watch, which costs nothing while it has no streams. */
-export function createReaderWatch(clock: Pick<Clock, 'every'>) {
+export function createReaderWatch(clock: Clock) {
   const watched = new Map<ServerResponse, StreamReader & { readonly first: string }>();
   let stop: Cancel | null = null;
   let isLooking = false;

@@ -1,8 +1,8 @@
 /** The query parameter `region` of histories, images and pages, and the regions that it can have. */
 import { createPromiseCache } from '../async/promise-cache.ts';
+import type { RegionChoice } from '../domain/check-timing.ts';
 import { regionsOf } from '../domain/node.ts';
 import { parseSampleRegions, SAMPLE_REGIONS_FACT } from '../domain/region.ts';
-import type { CheckDefinition } from '../domain/service.ts';
 import { enumParameter, refuse, textParameter } from '../http/parameters.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import {
@@ -64,7 +64,7 @@ export function createSampleRegionReader(sources: {
       return { region, takesUnnamed: region === first };
     },
     /** The regions among those that a service names for its checks in which no node makes checks now, by name. */
-    withoutNode({ regions: named = [] }: Pick<CheckDefinition, 'regions'>): readonly string[] {
+    withoutNode({ regions: named = [] }: RegionChoice): readonly string[] {
       const live = new Set(regionsOf(readiness().nodes).map(({ region }) => region));
       return named.filter((region) => !live.has(region)).sort();
     },

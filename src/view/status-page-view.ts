@@ -210,7 +210,7 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
 
 /** The services of a group that its page shows, with the names that they have on it alone; empty: none. */
 export function shownOn(
-  directory: Pick<ShownDirectory, 'whole'>,
+  directory: ShownDirectory,
   { accountId }: Pick<OwnedPage, 'accountId'>,
   group: PageGroup,
 ): { readonly service: Service; readonly own: string }[] {
@@ -278,11 +278,7 @@ async function withNext(all: readonly OwnerMaintenance[], at: number) {
  * Finds a service that an account may show: one of the catalogue, or its own. Null: the service was removed, or another
  * account has verified its domain since.
  */
-export function findListed(
-  { whole }: Pick<ShownDirectory, 'whole'>,
-  accountId: number,
-  id: number,
-): Service | null {
+export function findListed({ whole }: ShownDirectory, accountId: number, id: number): Service | null {
   const service = whole.byId(id);
   return service !== null && isListable(service, accountId) ? service : null;
 }

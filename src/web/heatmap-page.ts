@@ -21,7 +21,7 @@ import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
 export interface HeatmapPageSources {
-  readonly finder: Pick<ServiceFinder, 'listedFor'>;
+  readonly finder: ServiceFinder;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly assets: AssetAddresses;

@@ -300,6 +300,7 @@ t.test(
 
     // Looked at before the thread has started.
     const atOnce = {
+      ...systemClock,
       every: (_periodMs: number, look: () => void) => {
         look();
         return () => {};

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
+import { systemClock } from '../../src/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { Delivery } from '../../src/store/ports/webhooks.ts';
@@ -112,7 +113,9 @@ async function createWorld(t: Test) {
     });
     const { id: personId } = await registry.addPerson('Ada', now);
     await registry.linkPerson(accountId, personId, now);
-    const { token } = await createSessions({ registry, clock: { now: () => now } }).open(personId);
+    const { token } = await createSessions({ registry, clock: { ...systemClock, now: () => now } }).open(
+      personId,
+    );
     return { accountId, secret, cookie: `${createSiteCookie(program.siteUrl).name}=${token}` };
   });
   const [letter] = await mail.taken(1);

@@ -1,5 +1,6 @@
 /** In which turn of the event loop a request starts. */
 import t from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { createTurns, type Lane, MAX_TURN_MS } from '../../src/http/turns.ts';
 
 /** Turns that a test begins, and a clock that a test moves. Requests settle at once; `settles`: as on Node.js. */
@@ -8,7 +9,7 @@ function createWorld({ settles = false } = {}) {
   const clock = { nowMs: 0 };
   const started: string[] = [];
   const turns = createTurns(
-    { monotonic: () => clock.nowMs },
+    { ...systemClock, monotonic: () => clock.nowMs },
     { nextTurn: (begin) => void begins.push(begin), ...(settles ? {} : { settle: (then) => then() }) },
   );
   const stays = () => false;
@@ -73,6 +74,7 @@ t.test('refusals go on however late the program is', async (t) => {
   let nowMs = 0;
   const turns = createTurns(
     {
+      ...systemClock,
       // The program is interrupted for longer than the time for refusals whenever it looks.
       monotonic() {
         nowMs += 2;

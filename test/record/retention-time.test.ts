@@ -1,5 +1,6 @@
 /** The retention time over a real registry: wrong clocks, restarts, and several readers. */
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { unknownStatus } from '../../src/domain/status/current.ts';
 import { createRetentionTime } from '../../src/record/retention-time.ts';
@@ -15,7 +16,8 @@ async function createWorld(t: Test) {
   await registry.putCatalogue([entry('a')]);
   await registry.commitUpdates([stay(unknownStatus(1), NOON)]);
   let [elapsedMs, aheadMs] = [0, 0];
-  const clock = { now: () => Math.floor(NOON + elapsedMs + aheadMs), monotonic: () => elapsedMs };
+  const now = () => Math.floor(NOON + elapsedMs + aheadMs);
+  const clock = { ...systemClock, now, monotonic: () => elapsedMs };
   return {
     registry,
     /** What a process that starts now reads. */
@@ -104,7 +106,7 @@ t.test(
 t.test('a registry that takes no writes stops nothing', async (t) => {
   const { registry } = await createWorld(t);
   let elapsedMs = 0;
-  const clock = { now: () => NOON + elapsedMs, monotonic: () => elapsedMs };
+  const clock = { ...systemClock, now: () => NOON + elapsedMs, monotonic: () => elapsedMs };
   const full = { ...registry, setFact: () => Promise.reject(new Error('the disk is full')) };
   const read = createRetentionTime({ registry: full, clock });
   t.equal(await read(), NOON);

@@ -1,6 +1,7 @@
 /** Domains of owners for status pages, over HTTP: proof, routing by the `Host` header, addresses, and hostile hosts. */
 import t, { type Test } from 'tap';
 import { recheckDomains } from '../../src/auth/domain-proof.ts';
+import { systemClock } from '../../src/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { pngOf } from '../support/pictures.ts';
 import { requestAt } from './request-at.ts';
@@ -268,7 +269,8 @@ t.test('a proof that is missing for three days does not count any longer', async
   };
   const recheckAfter = async (ms: number) => {
     timeMs += ms;
-    await recheckDomains({ registry, proofs, clock: { now: () => timeMs }, isAble: () => isAble });
+    const clock = { ...systemClock, now: () => timeMs };
+    await recheckDomains({ registry, proofs, clock, isAble: () => isAble });
     await world.pageDomains.refresh();
     const [found] = await registry.provedPageDomains();
     return found === undefined ? null : found.missingSince;

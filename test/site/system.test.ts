@@ -1,5 +1,6 @@
 /** `/metrics` has no limit; what it costs has one. */
 import t from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/site/system.ts';
 import { check, current, NOW, service } from './site-world.ts';
@@ -24,7 +25,7 @@ function metricsRoute(tookMs: number) {
   const page = { services: [service(1, 'shop')], total: 3, offset: 0, first: null, last: null };
   const search = { list: () => page };
   const status = { get: (id: number) => current(id, check(NOW)) };
-  const clock = { monotonic: () => state.now };
+  const clock = { ...systemClock, monotonic: () => state.now };
   const directory = { withdrawals: 0 };
   const routes = systemRoutes({ readiness, metrics, search, directory, status, clock });
   const route = routes.find(({ path }) => path === '/metrics');

@@ -17,7 +17,7 @@ export interface FailureConfirmationOptions {
   readonly ask: (neighbour: string, question: Omit<Question, 'from'>) => void;
   /** Receives the results of each service in the order in which they were made. */
   readonly onResults: (results: readonly RuledResult[]) => void;
-  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

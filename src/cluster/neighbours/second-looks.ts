@@ -21,7 +21,7 @@ export interface SecondLooksOptions {
   readonly answer: (neighbour: string, answer: Answer) => void;
   /** The settings of checks. */
   readonly usual: CheckTiming;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
 }
 
 /** Maximum number of looks at a time; further ones are refused. */

@@ -9,10 +9,7 @@ const GOOD_MS = 500;
 const MAX_RESULTS = 256;
 
 /** Creates an empty batch; `send` gets the results in their order. */
-export function createOutgoingResults(
-  clock: Pick<Clock, 'monotonic' | 'after'>,
-  send: (results: readonly CheckResult[]) => void,
-) {
+export function createOutgoingResults(clock: Clock, send: (results: readonly CheckResult[]) => void) {
   let waiting: CheckResult[] = [];
   let dueMs = Number.POSITIVE_INFINITY;
   let cancel: Cancel = () => {};

@@ -2,7 +2,7 @@
 
 import { isPublicHost } from '../../domain/address/public-host.ts';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
-import type { CheckTiming } from '../../domain/check-timing.ts';
+import type { CheckTiming, RegionChoice } from '../../domain/check-timing.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
@@ -200,7 +200,7 @@ function usualRegions(
   { domain, destinations, limits: { regions, ownRegion } }: CheckRules,
   url: string | null,
   kind: CheckKind,
-): Pick<CheckDefinition, 'regions'> {
+): RegionChoice {
   if (!destinations.anyHost || kind === 'heartbeat' || ownRegion === undefined) return {};
   const host = URL.parse(url ?? '')?.hostname ?? domain;
   const isElsewhere = regions?.some((region) => region !== ownRegion) === true;

@@ -27,7 +27,7 @@ export async function addWebhook(
     registry,
     destinations,
     now,
-  }: Omit<WebhookContext, 'registry' | 'charge'> & { readonly registry: Pick<WebhookStore, 'addWebhook'> },
+  }: Omit<WebhookContext, 'registry' | 'charge'> & { readonly registry: WebhookStore },
   principal: AccountPrincipal,
   input: { readonly url: string },
 ): Promise<Outcome<Webhook>> {

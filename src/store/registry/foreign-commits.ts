@@ -20,7 +20,7 @@ export interface ForeignCommitsOptions {
   readonly file: string;
   /** `PRAGMA data_version`: another number after a commit of another connection. */
   readonly version: () => number;
-  readonly clock: Pick<Clock, 'monotonic' | 'after' | 'every'>;
+  readonly clock: Clock;
   /** Default: {@link watchWrites}. */
   readonly watchFile?: typeof watchWrites;
 }

@@ -23,7 +23,7 @@ const SILENT: StorageProblem = {
 export interface StorageWatchOptions {
   /** Makes a test write; resolves when it is on disk. */
   readonly tryWriting: () => Promise<void>;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

@@ -15,7 +15,7 @@ const CHANGES_PER_READ = 1_000;
 export interface ChangeFeed {
   /** Changes after `seq`, in order; an empty list: none yet. */
   readonly changesAfter: (seq: number) => Promise<readonly ServiceChange[]>;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -107,7 +107,7 @@ export function startChangeWatch(
  */
 export function followCommits(
   commitAfter: (seen: number) => Promise<number>,
-  clock: Pick<Clock, 'after'>,
+  clock: Clock,
   onCommit: (isNews: boolean) => void,
 ): () => void {
   let isStopped = false;

@@ -85,7 +85,7 @@ export interface RuleFormParts {
   readonly own: readonly Service[];
   readonly pages: readonly OwnedPage[];
   readonly channels: readonly Channel[];
-  readonly directory: Pick<ShownDirectory, 'bySlug' | 'whole'>;
+  readonly directory: ShownDirectory;
   /** The text to search services for; empty: none. */
   readonly search: string;
 }
@@ -158,11 +158,7 @@ function labelOf({ name, domain, origin }: Service): string {
 }
 
 /** Services of the account and public ones whose name, domain or slug contains the text; own ones first. */
-function searchServices(
-  { whole }: Pick<ShownDirectory, 'whole'>,
-  accountId: number,
-  text: string,
-): readonly Service[] {
+function searchServices({ whole }: ShownDirectory, accountId: number, text: string): readonly Service[] {
   const wanted = text.toLowerCase();
   const found = whole
     .all()

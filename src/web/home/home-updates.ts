@@ -4,7 +4,7 @@ import { isOwn, isPublic, type Service } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
-import type { StatusStore } from '../../store/ports/status.ts';
+import type { StatusHeads } from '../../store/ports/status.ts';
 import type { Unreached } from '../../view/cause-of-down.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
@@ -21,7 +21,7 @@ const MAX_TROUBLED_SHOWN = 6;
 
 /** Sources of the updates. */
 export interface HomeUpdateSources {
-  readonly status: Pick<StatusStore, 'get' | 'headOf'>;
+  readonly status: StatusHeads;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
   readonly logos: Logos;

@@ -16,7 +16,7 @@ import type { ServiceFinder } from '../../view/service-finder.ts';
 /** Sources of the route. */
 export interface SparklineSources {
   readonly directory: ShownDirectory;
-  readonly finder: Pick<ServiceFinder, 'shownTo'>;
+  readonly finder: ServiceFinder;
   readonly readCells: ReadHeatmapCells;
   readonly beginHistory: BeginHistory;
   readonly clock: Clock;

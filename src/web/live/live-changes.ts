@@ -25,7 +25,7 @@ export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'lis
   /** Lists those that are public, and knows all by their ids. */
   readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
   readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
 }
 
 const RATE_SECONDS = 60;
@@ -132,7 +132,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
 }
 
 /** Creates a counter per second over the last minute; `startedAt`: since when it counts, monotonic milliseconds. */
-function createRate(clock: Pick<Clock, 'monotonic'>, startedAt = clock.monotonic()) {
+function createRate(clock: Clock, startedAt = clock.monotonic()) {
   const counts = new Array<number>(RATE_SECONDS).fill(0);
   let second = 0;
   const advance = () => {

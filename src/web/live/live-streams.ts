@@ -24,7 +24,7 @@ import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
-import type { StatusStore } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { Unreached } from '../../view/cause-of-down.ts';
 import type { ReaderWatch, StreamReader } from '../../view/reader-watch.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
@@ -39,9 +39,9 @@ import { joinUpdates, serviceUpdate } from './live-updates.ts';
 export interface LiveSources {
   readonly changes: LiveChanges;
   readonly directory: Pick<ShownDirectory, 'pageName' | 'withdrawals'>;
-  readonly finder: Pick<ServiceFinder, 'listedFor' | 'readerOf'>;
+  readonly finder: ServiceFinder;
   readonly readers: ReaderWatch;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: StatusReads;
   /** The services of the status page with a slug, if the sender of the request may see it; otherwise none. */
   readonly servicesOfPage: (request: HttpRequest, slug: string) => Promise<readonly Service[]>;
   readonly clock: Clock;
@@ -97,7 +97,7 @@ export class LiveStreams {
   readonly #directory: LiveSources['directory'];
   readonly #finder: LiveSources['finder'];
   readonly #readers: ReaderWatch;
-  readonly #status: Pick<StatusStore, 'get'>;
+  readonly #status: StatusReads;
   readonly #clock: Clock;
   readonly #isOnline: () => boolean;
   readonly #homeUpdate: LiveSources['homeUpdate'];

@@ -26,11 +26,7 @@ const MAX_KEPT = 50;
 const MAX_LANGUAGES_LENGTH = 200;
 
 /** Creates the renderer. The detail of an error is in English, as the API says it. */
-export function createErrorPage(
-  render: RenderPage,
-  siteUrl: string,
-  { monotonic }: Pick<Clock, 'monotonic'>,
-): ErrorPage {
+export function createErrorPage(render: RenderPage, siteUrl: string, { monotonic }: Clock): ErrorPage {
   const kept = new BoundedMap<string, { readonly madeMs: number; readonly page: HttpResponse }>(MAX_KEPT);
   const make: ErrorPage = (error, request) => {
     const language = chooseLanguage(request);

@@ -1,5 +1,6 @@
 /** Errors as pages, and what they cost under overload. */
 import t from 'tap';
+import { systemClock } from '../../../src/clock.ts';
 import { overloaded } from '../../../src/http/overload.ts';
 import { HttpError } from '../../../src/http/problem.ts';
 import type { HttpRequest } from '../../../src/http/route.ts';
@@ -16,7 +17,7 @@ function createWorld() {
       body: `${language?.code} ${atDomain === true ? 'at its domain ' : ''}${code} ${++made}`,
     }),
     'https://upbeat.test',
-    { monotonic: () => clock.nowMs },
+    { ...systemClock, monotonic: () => clock.nowMs },
   );
   const ask = (error: HttpError, more: Partial<HttpRequest> = {}) =>
     errorPage(error, { method: 'GET', params: {}, query: '', headers: {}, client: '192.0.2.1', ...more })
