@@ -141,7 +141,7 @@ async function sayIncident(
   for (const { agoMs, status, text } of updates) {
     const context = { registry, siteUrl, now: () => now - agoMs };
     if (id !== null) {
-      resultOf(await updateIncident(context, principal, id, { status, text }, null));
+      resultOf(await updateIncident(context, principal, { key: id, revisions: null }, { status, text }));
       continue;
     }
     const opened = await incidentChanges.add(context, principal, {
@@ -154,7 +154,14 @@ async function sayIncident(
   }
   if (id === null || postMortem === undefined) return;
   const context = { registry, siteUrl, now: () => now - postMortem.agoMs };
-  resultOf(await incidentChanges.patch(context, principal, id, { post_mortem: postMortem.text }, null));
+  resultOf(
+    await incidentChanges.patch(
+      context,
+      principal,
+      { key: id, revisions: null },
+      { post_mortem: postMortem.text },
+    ),
+  );
 }
 
 function makeSecret(): string {

@@ -285,7 +285,7 @@ function isDelayed({ rules }: AlertRules, accountId: number, { rule: name, at }:
 /** Days before the end of a certificate at which it is told of, the least first. */
 const THRESHOLDS = [1, 7, 21] as const;
 
-function createCertificateScan(sources: Pick<AlertSources, 'services' | 'status'>, clock: Clock) {
+function createCertificateScan(sources: AlertSources, clock: Clock) {
   let scannedAt = Number.NEGATIVE_INFINITY;
   return {
     isDue: (): boolean => clock.monotonic() - scannedAt >= HOUR_MS,
@@ -295,7 +295,7 @@ function createCertificateScan(sources: Pick<AlertSources, 'services' | 'status'
       const found: AlertEvent[] = [];
       const look = (service: Service): void => {
         const change = changeOf(service, sources, now);
-        const matched = change === null ? null : matchedService(sources, service.id);
+        const matched = change === null ? null : matchedService(sources.services, service.id);
         if (change !== null && matched !== null && accountsOf(rules.index, matched).size > 0)
           found.push({ position: 0, serviceId: service.id, at: now, recordedAt: now, change });
       };
@@ -312,7 +312,7 @@ function createCertificateScan(sources: Pick<AlertSources, 'services' | 'status'
 /** The change of a service's certificate that is to tell; null: none. */
 function changeOf(
   { id, paused }: Service,
-  { status }: Pick<AlertSources, 'status'>,
+  { status }: AlertSources,
   now: number,
 ): AlertEvent['change'] | null {
   const endsAt = paused ? null : (status.get(id)?.latest?.certificateExpiresAt ?? null);

@@ -214,7 +214,12 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       async handle({ key, body, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
         const [slug, patch] = [params.slug ?? '', parseJson(body)];
-        const outcome = await serviceChanges.patch(context, principalOf(key), slug, patch, revisions);
+        const outcome = await serviceChanges.patch(
+          context,
+          principalOf(key),
+          { key: slug, revisions },
+          patch,
+        );
         const service = resultOf(outcome);
         return answer(200, service, services.listItem(service));
       },
@@ -232,7 +237,9 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await serviceChanges.remove(context, principalOf(key), params.slug ?? '', revisions));
+        resultOf(
+          await serviceChanges.remove(context, principalOf(key), { key: params.slug ?? '', revisions }),
+        );
         return REMOVED;
       },
     }),
@@ -302,7 +309,7 @@ function badgeAddressRoute(sources: OwnedServiceSources): Route {
       const revisions = readRevisions(headers['if-match']);
       const [principal, slug] = [principalOf(key), params.slug ?? ''];
       keep(JSON.stringify(services.momentOf(resultOf(await serviceChanges.find(made, principal, slug)))));
-      return resultOf(await renewBadgeAddress(made, principal, slug, revisions));
+      return resultOf(await renewBadgeAddress(made, principal, { key: slug, revisions }));
     },
     answer,
   });
@@ -331,7 +338,7 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       async change(made, { key, params, headers }, secret): Promise<{ readonly slug: string }> {
         const revisions = readRevisions(headers['if-match']);
         const [principal, slug] = [principalOf(key), params.slug ?? ''];
-        return resultOf(await makeHeartbeatAddress(made, principal, slug, revisions, secret));
+        return resultOf(await makeHeartbeatAddress(made, principal, { key: slug, revisions }, secret));
       },
       answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
     }),
@@ -347,7 +354,9 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? '', revisions));
+        resultOf(
+          await removeHeartbeatAddress(context, principalOf(key), { key: params.slug ?? '', revisions }),
+        );
         return REMOVED;
       },
     }),

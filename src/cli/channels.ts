@@ -128,7 +128,9 @@ export async function endChannel(id: number, options: CommonOptions & AccountCho
   await withRegistry(options.config, async (registry, settings) => {
     const { id: accountId } = await findAccount(registry, choice);
     const context = contextOf(registry, settings);
-    resultOf(await channelChanges.remove(context, { role: 'operator', accountId }, id, null));
+    resultOf(
+      await channelChanges.remove(context, { role: 'operator', accountId }, { key: id, revisions: null }),
+    );
   });
 }
 

@@ -104,7 +104,9 @@ export async function changeAccess(
   const password = readPasswordFile(passwordFile);
   await withRegistry(config, async (registry, { http }) => {
     const context = await contextOf(registry, http.siteUrl);
-    resultOf(await pageChanges.patch(context, OPERATOR, slug, { access, password }, null));
+    resultOf(
+      await pageChanges.patch(context, OPERATOR, { key: slug, revisions: null }, { access, password }),
+    );
   });
   printNote(`${slug.toLowerCase()}: access ${access}`);
 }
@@ -139,7 +141,12 @@ export async function changeDomain(
       const page = resultOf(
         wanted === undefined
           ? await verifyPageDomain(context, OPERATOR, slug)
-          : await pageChanges.patch(context, OPERATOR, slug, { custom_domain: wanted }, null),
+          : await pageChanges.patch(
+              context,
+              OPERATOR,
+              { key: slug, revisions: null },
+              { custom_domain: wanted },
+            ),
       );
       if (page.domain === undefined) {
         if (json) printJson({ slug: page.slug, custom_domain: null });
@@ -161,7 +168,12 @@ export async function changeDomain(
 /** Removes an account's page. */
 export async function endPage(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, { http }) =>
-    resultOf(await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, slug, null)),
+    resultOf(
+      await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, {
+        key: slug,
+        revisions: null,
+      }),
+    ),
   );
   printNote(`${slug.toLowerCase()} is removed`);
 }

@@ -107,14 +107,14 @@ export async function addMaintenance(options: AddMaintenanceOptions): Promise<vo
 /** Ends the occurrence of a maintenance that runs. */
 export async function endMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await changeOccurrence(context, principal, id, { action: 'end' }, null)),
+    resultOf(await changeOccurrence(context, principal, { key: id, revisions: null }, { action: 'end' })),
   );
 }
 
 /** Withdraws a maintenance; one that runs ends. */
 export async function removeMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await maintenanceChanges.remove(context, principal, id, null)),
+    resultOf(await maintenanceChanges.remove(context, principal, { key: id, revisions: null })),
   );
 }
 
@@ -156,7 +156,7 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
 export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   const { text, status } = options;
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await addUpdate(context, principal, id, given({ text, status }), null)),
+    resultOf(await addUpdate(context, principal, { key: id, revisions: null }, given({ text, status }))),
   );
 }
 

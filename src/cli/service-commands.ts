@@ -128,7 +128,12 @@ export async function setService(
     const context = await contextOf(registry, values);
     const { check, revision } = resultOf(await serviceChanges.find(context, OPERATOR, slug));
     const { patch, settings } = readServiceOptions(options, options.kind ?? check.kind);
-    const outcome = await serviceChanges.patch(context, OPERATOR, slug, patch, [revision]);
+    const outcome = await serviceChanges.patch(
+      context,
+      OPERATOR,
+      { key: slug, revisions: [revision] },
+      patch,
+    );
     return resultOf(atTexts(outcome, settings));
   });
   printNote(`${changed.slug} is changed`);
@@ -161,8 +166,11 @@ export async function changeAddress(
 ): Promise<void> {
   const address = await withRegistry(config, async (registry, settings) => {
     const context = await contextOf(registry, settings);
-    if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug, null));
-    const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug, null));
+    if (remove)
+      return void resultOf(await removeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }));
+    const { secret } = resultOf(
+      await makeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }),
+    );
     return `${settings.http.siteUrl}/beat/${secret}`;
   });
   if (address === undefined) return printNote(`the heartbeat address of ${slug} is revoked`);
@@ -179,13 +187,18 @@ export async function giveAddress(
   secret: string,
 ): Promise<void> {
   const context = await contextOf(registry, settings);
-  resultOf(await makeHeartbeatAddress(context, OPERATOR, slug, null, secret));
+  resultOf(await makeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }, secret));
 }
 
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
-    resultOf(await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, slug, null)),
+    resultOf(
+      await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, {
+        key: slug,
+        revisions: null,
+      }),
+    ),
   );
   printNote(`${slug} is removed`);
 }

@@ -208,7 +208,7 @@ const UNUSED_RESOLUTION_MS = 2 ** 31 - 1;
 function replaceEventLoopLag(
   registry: Registry,
   prefix: string,
-  clock: Pick<Clock, 'monotonic' | 'every'> = systemClock,
+  clock: Clock = systemClock,
 ): void {
   const histogram = createHistogram(RANGE_US);
   /** Every second of the clock, since the timers of {@link systemClock} are aligned. */

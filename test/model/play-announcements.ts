@@ -105,9 +105,10 @@ export function createSpeakers(parts: {
       const id = ids.get(index);
       if (id === undefined) return;
       const action = { action: what, ...(what === 'extend' ? { by: `${by}s` } : {}) };
-      if (what === 'withdraw') await maintenanceChanges.remove(context, principal, id, null);
+      if (what === 'withdraw')
+        await maintenanceChanges.remove(context, principal, { key: id, revisions: null });
       // What cannot be done at this time, such as to end what does not run, is refused and changes nothing.
-      else await changeOccurrence(context, principal, id, action, null);
+      else await changeOccurrence(context, principal, { key: id, revisions: null }, action);
       note({ what: 'work-change', work: Number(id.slice(1)), change: what, byMs: by * 1_000 });
       await deliver();
     },

@@ -52,9 +52,9 @@ function resource<Entity extends Revised, Key extends ResourceKey, Document>(
     ...ways,
     add: (world: World) => changes.add(contextOf(world), principal(world), ways.made),
     change: (world: World, n: number): Promise<Outcome<unknown>> =>
-      changes.patch(contextOf(world), principal(world), key, ways.other(n), null),
+      changes.patch(contextOf(world), principal(world), { key, revisions: null }, ways.other(n)),
     patch: (world: World, context: Context, patch: object): Promise<Outcome<unknown>> =>
-      changes.patch(context, principal(world), key, patch, null),
+      changes.patch(context, principal(world), { key, revisions: null }, patch),
     document: async (world: World): Promise<unknown> => {
       const found = await changes.find(contextOf(world), principal(world), key);
       return found.ok ? await changes.documentOf(contextOf(world), found.value) : null;

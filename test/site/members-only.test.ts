@@ -194,7 +194,11 @@ t.test('a public status page is whole for strangers, and stays the only thing th
 t.test('at the domain of a page there is what there is for strangers', async (t) => {
   const { world } = await start(t);
   for (const slug of ['open', 'locked']) {
-    await world.registry.changePage(1, slug, 2, { domain: `${slug}.acme.example` }, NOW);
+    await world.registry.changePage(
+      { accountId: 1, slug, revision: 2 },
+      { domain: `${slug}.acme.example` },
+      NOW,
+    );
     await world.registry.provePageDomain(1, slug, `${slug}.acme.example`, NOW);
   }
   await world.pageDomains.refresh();

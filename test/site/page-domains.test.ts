@@ -221,7 +221,11 @@ t.test("a site's own host is never a page's", async (t) => {
   const entered = await send('POST', '/api/v1/pages', { ...PAGE, custom_domain: 'upbeat.test' }, ada);
   t.match(entered.json.errors, refused);
   await send('POST', '/api/v1/pages', PAGE, ada);
-  await world.registry.changePage(1, 'acme', 1, { domain: 'upbeat.test' }, NOW);
+  await world.registry.changePage(
+    { accountId: 1, slug: 'acme', revision: 1 },
+    { domain: 'upbeat.test' },
+    NOW,
+  );
   world.proofs.add('upbeat.test');
   t.match((await verify('acme', ada)).json.errors, refused);
   t.ok(

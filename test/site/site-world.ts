@@ -471,8 +471,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       filled.ensureAccount(page.accountId);
       const { revision } = await stored.addPage({ ...page, slug });
       const changedAt = Math.max(page.now, Date.UTC(2026, 10, 2));
-      if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
-      else await stored.putPicture(page.accountId, slug, 'logo', logo, changedAt);
+      if (logo === undefined)
+        await stored.changePage({ accountId: page.accountId, slug, revision }, {}, changedAt);
+      else await stored.putPictures({ accountId: page.accountId, slug }, { logo }, changedAt);
     },
     proofs,
     /** The domains of status pages; a test refreshes them in place of waiting a second. */

@@ -167,7 +167,11 @@ export async function alertContract(
     await isNew();
     await registry.addPage({ accountId: ada, slug: 'p', title: 'P', text: '', groups: [], now: NOON });
     t.ok(await isNew());
-    await registry.changePage(ada, 'p', 1, { groups: [{ name: '', services: [1] }] }, NOON);
+    await registry.changePage(
+      { accountId: ada, slug: 'p', revision: 1 },
+      { groups: [{ name: '', services: [1] }] },
+      NOON,
+    );
     t.ok(await isNew());
     await registry.removePage(ada, 'p');
     t.ok(await isNew());

@@ -41,9 +41,16 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await registry.findPage('shop'), made);
     t.equal(await registry.findPage('other'), null);
     const groups = [{ name: '', services: [2] }];
-    await registry.changePage(ada, 'shop', 1, { groups }, NOON + 5);
-    await t.rejects(registry.changePage(ada, 'shop', 1, { title: 'Late' }, NOON + 6), { code: 'stale' });
-    await registry.changePage(ada, 'shop', 2, { title: 'Shop', text: '' }, NOON + 7);
+    await registry.changePage({ accountId: ada, slug: 'shop', revision: 1 }, { groups }, NOON + 5);
+    await t.rejects(
+      registry.changePage({ accountId: ada, slug: 'shop', revision: 1 }, { title: 'Late' }, NOON + 6),
+      { code: 'stale' },
+    );
+    await registry.changePage(
+      { accountId: ada, slug: 'shop', revision: 2 },
+      { title: 'Shop', text: '' },
+      NOON + 7,
+    );
     t.strictSame(await registry.pagesOf(ada), [
       { ...made, title: 'Shop', text: '', groups, revision: 3, updatedAt: NOON + 7 },
     ]);
@@ -58,9 +65,13 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
       const made = await registry.addPage(page(ada, 'shop', { colour: '#0a7d4f', access: 'members' }));
       t.match(made, { colour: '#0a7d4f', access: 'members' });
       t.strictSame(await registry.findPage('shop'), made);
-      await registry.changePage(ada, 'shop', 1, { title: 'Shop' }, NOON);
+      await registry.changePage({ accountId: ada, slug: 'shop', revision: 1 }, { title: 'Shop' }, NOON);
       t.match(await registry.findPage('shop'), { title: 'Shop', colour: '#0a7d4f', access: 'members' });
-      await registry.changePage(ada, 'shop', 2, { colour: null, access: 'public' }, NOON);
+      await registry.changePage(
+        { accountId: ada, slug: 'shop', revision: 2 },
+        { colour: null, access: 'public' },
+        NOON,
+      );
       t.notMatch(await registry.findPage('shop'), { colour: String });
       t.equal((await registry.findPage('shop'))?.access, undefined);
       const { slug, title, text, groups } = page(ada, 'shop');
@@ -84,7 +95,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
       t.equal(await registry.findPagePassword(made.id), 'hash-1');
       t.strictSame(await registry.findPage('shop'), made);
       const change = (revision: number, edit: PageEdit) =>
-        registry.changePage(ada, 'shop', revision, edit, NOON);
+        registry.changePage({ accountId: ada, slug: 'shop', revision }, edit, NOON);
       await change(1, { title: 'Shop' });
       await change(2, { access: 'password', passwordHash: null });
       t.match(await registry.findPage('shop'), { access: 'password', passwordMark: made.passwordMark });
@@ -136,7 +147,11 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     await registry.notePageProof(ada, name, 'missing', NOON + 9);
     t.same(await registry.provedPageDomains(), [{ ...one, checkedAt: NOON + 9, missingSince: NOON + 5 }]);
     await registry.notePageProof(ada, name, 'found', NOON + 9);
-    await registry.changePage(ada, 'shop', 2, { domain: name, title: 'Again' }, NOON);
+    await registry.changePage(
+      { accountId: ada, slug: 'shop', revision: 2 },
+      { domain: name, title: 'Again' },
+      NOON,
+    );
     t.same((await registry.findPage('shop'))?.domain, proved);
     t.match(await registry.provePageDomain(grace, 'other', name, NOON + 10), { slug: 'other' });
     t.match(await registry.findPage('shop'), { revision: 4, domain: { name, provedAt: null } });
@@ -155,8 +170,11 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const { id: grace } = await registry.ensureAccount('grace', NOON);
     const made = await registry.addPage(page(ada, 'shop'));
-    await t.rejects(registry.changePage(grace, 'shop', 1, { title: 'Mine' }, NOON), { code: 'not_found' });
-    t.equal(await registry.putPicture(grace, 'shop', 'logo', LOGO, NOON), false);
+    await t.rejects(
+      registry.changePage({ accountId: grace, slug: 'shop', revision: 1 }, { title: 'Mine' }, NOON),
+      { code: 'not_found' },
+    );
+    t.equal(await registry.putPictures({ accountId: grace, slug: 'shop' }, { logo: LOGO }, NOON), false);
     await t.rejects(registry.removePage(grace, 'shop'), { code: 'not_found' });
     t.same(await registry.pagesOf(grace), []);
     t.strictSame(await registry.findPage('shop'), made);
@@ -167,7 +185,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const { id: grace } = await registry.ensureAccount('grace', NOON);
     await registry.addPage(page(ada, 'shop'));
-    await registry.putPicture(ada, 'shop', 'logo', LOGO, NOON);
+    await registry.putPictures({ accountId: ada, slug: 'shop' }, { logo: LOGO }, NOON);
     await t.rejects(registry.addPage(page(ada, 'shop')), { code: 'slug_taken' });
     await t.rejects(registry.addPage(page(grace, 'shop')), { code: 'slug_taken' });
     await registry.removePage(ada, 'shop');
@@ -204,12 +222,12 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     await registry.addPage(page(ada, 'shop'));
     t.equal(await registry.findPicture('shop', 'logo'), null);
-    t.equal(await registry.putPicture(ada, 'shop', 'logo', LOGO, NOON + 1), true);
+    t.equal(await registry.putPictures({ accountId: ada, slug: 'shop' }, { logo: LOGO }, NOON + 1), true);
     const { bytes, ...about } = LOGO;
     const kept = await registry.findPicture('shop', 'logo');
     t.strictSame({ ...kept, bytes: [...(kept?.bytes ?? [])] }, { ...about, bytes: [...bytes] });
     t.match(await registry.findPage('shop'), { logo: about, revision: 2, updatedAt: NOON + 1 });
-    t.equal(await registry.putPicture(ada, 'shop', 'logo', null, NOON + 2), true);
+    t.equal(await registry.putPictures({ accountId: ada, slug: 'shop' }, { logo: null }, NOON + 2), true);
     t.equal(await registry.findPicture('shop', 'logo'), null);
     t.match(await registry.findPage('shop'), { logo: null, revision: 3 });
   });
@@ -221,9 +239,13 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const added = await registry.addPage({ ...page(ada, 'shop'), logo: LOGO, favicon });
     t.match(added, { logo: { mark: LOGO.mark }, favicon: { mark: 'icon' } });
     t.same([...((await registry.findPicture('shop', 'favicon'))?.bytes ?? [])], [9, 8]);
-    t.equal(await registry.putPicture(ada, 'shop', 'logo', null, NOON + 1), true);
+    t.equal(await registry.putPictures({ accountId: ada, slug: 'shop' }, { logo: null }, NOON + 1), true);
     t.match(await registry.findPicture('shop', 'favicon'), { type: 'image/x-icon' });
-    await registry.changePage(ada, 'shop', 2, { favicon: null, logo: LOGO }, NOON + 2);
+    await registry.changePage(
+      { accountId: ada, slug: 'shop', revision: 2 },
+      { favicon: null, logo: LOGO },
+      NOON + 2,
+    );
     t.equal(await registry.findPicture('shop', 'favicon'), null);
     t.notOk('favicon' in ((await registry.findPage('shop')) ?? {}));
     t.match(await registry.findPicture('shop', 'logo'), { mark: LOGO.mark });

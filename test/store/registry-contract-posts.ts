@@ -341,13 +341,17 @@ export async function postContract(t: Test, open: OpenForTest): Promise<void> {
     });
     await registry.addOwnerMaintenance(planned(ada, { pages: [page.id] }));
     t.same(await ahead(registry), []);
-    await registry.changePage(ada, 'all', 1, { groups: [{ name: '', services: [blog.id, shop.id] }] }, NOON);
+    await registry.changePage(
+      { accountId: ada, slug: 'all', revision: 1 },
+      { groups: [{ name: '', services: [blog.id, shop.id] }] },
+      NOON,
+    );
     t.match(await ahead(registry), [{ serviceId: shop.id }, { serviceId: blog.id }]);
-    await registry.changePage(ada, 'all', 2, { access: 'members' }, NOON);
+    await registry.changePage({ accountId: ada, slug: 'all', revision: 2 }, { access: 'members' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.same(await ahead(registry), [], 'services do not tell what a page for members says');
     t.same(await registry.maintenancesPostedOf(shop.id, NOON), [], 'nor do their calendars');
-    await registry.changePage(ada, 'all', 3, { access: 'public' }, NOON);
+    await registry.changePage({ accountId: ada, slug: 'all', revision: 3 }, { access: 'public' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.match(await ahead(registry), [{ serviceId: shop.id }, { serviceId: blog.id }]);
     await registry.addOwnerIncident(posted(ada, { services: [shop.id, blog.id] }));

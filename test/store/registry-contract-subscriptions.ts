@@ -517,7 +517,11 @@ export async function subscriptionContract(
       const inner = { accountId: account, slug: 'inner', title: 'Inner', text: '', groups: [], now: NOON };
       const { id: innerId } = await registry.addPage(inner);
       await subscribe(registry, `page:${innerId}`, 'ada@example.com');
-      await registry.changePage(account, 'inner', 1, { access: 'members' }, NOON);
+      await registry.changePage(
+        { accountId: account, slug: 'inner', revision: 1 },
+        { access: 'members' },
+        NOON,
+      );
       t.equal(
         await registry.tidySubscriptions(NOON + 49 * HOUR, NOON + 49 * HOUR),
         1,

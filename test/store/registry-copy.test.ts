@@ -45,8 +45,16 @@ async function fill(dataDir: string): Promise<void> {
   await registry.putInInbox({ kind: 'beat', accountId, arrivedAt: NOON, body: 'a \0 and a \u0010 in it' });
   const page = await registry.addPage({ accountId, slug: 'p', title: 'P', text: '', groups: [], now: NOON });
   const logo = { bytes: new Uint8Array([0, 255, 10]), type: 'image/png', width: 1, height: 1 } as const;
-  await registry.putPicture(accountId, page.slug, 'logo', { ...logo, mark: 'x' }, NOON);
-  await registry.putPicture(accountId, page.slug, 'favicon', { ...logo, mark: 'y' }, NOON);
+  await registry.putPictures(
+    { accountId: accountId, slug: page.slug },
+    { logo: { ...logo, mark: 'x' } },
+    NOON,
+  );
+  await registry.putPictures(
+    { accountId: accountId, slug: page.slug },
+    { favicon: { ...logo, mark: 'y' } },
+    NOON,
+  );
   await registry.removeService('shop-example');
   await registry.close();
 }

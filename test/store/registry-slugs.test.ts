@@ -1,6 +1,7 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { type RegistryStore, statement } from '../../src/store/database/registry-store.ts';
+import type { LimitedStore } from '../../src/store/database/registry-calls.ts';
+import { statement } from '../../src/store/database/registry-store.ts';
 import { ensureAccount } from '../../src/store/registry/accounts/account-rows.ts';
 import { claimDomain } from '../../src/store/registry/ownership.ts';
 import { proveDomain } from '../../src/store/registry/prove-domain.ts';
@@ -22,10 +23,10 @@ function alike(n: number): string {
 testOverBoth(
   'it finds the number of a slug with as many questions however many are taken',
   async (t, makePlace) => {
-    const plain = await (await makePlace(t)).openStore();
+    const plain = { ...(await (await makePlace(t)).openStore()), limits: LIMITS };
     const { queries } = plain;
     let asked = 0;
-    const store: RegistryStore = {
+    const store: LimitedStore = {
       ...plain,
       queries: {
         ...queries,
@@ -44,7 +45,7 @@ testOverBoth(
     const slugs: string[] = [];
     for (let n = 64; n < 128; n++) {
       asked = 0;
-      slugs.push((await claimDomain(store, alike(n), id, LIMITS)).slug);
+      slugs.push((await claimDomain(store, alike(n), id)).slug);
       questions.push(asked);
     }
     t.same(slugs.slice(0, 3), ['a-b-c-d-e-f-g-h', 'a-b-c-d-e-f-g-h-2', 'a-b-c-d-e-f-g-h-3']);
@@ -52,24 +53,20 @@ testOverBoth(
     t.equal(questions.at(-1), questions[1]);
 
     await removeService(store, 'a-b-c-d-e-f-g-h-30');
-    t.equal(
-      (await claimDomain(store, alike(63), id, LIMITS)).slug,
-      'a-b-c-d-e-f-g-h-30',
-      'it was never verified',
-    );
-    t.equal((await claimDomain(store, alike(93), id, LIMITS)).slug, 'a-b-c-d-e-f-g-h-65');
+    t.equal((await claimDomain(store, alike(63), id)).slug, 'a-b-c-d-e-f-g-h-30', 'it was never verified');
+    t.equal((await claimDomain(store, alike(93), id)).slug, 'a-b-c-d-e-f-g-h-65');
   },
 );
 
 testOverBoth('it judges ownership at every heartbeat, not only at the first', async (t, makePlace) => {
-  const store = await (await makePlace(t)).openStore();
+  const store = { ...(await (await makePlace(t)).openStore()), limits: LIMITS };
   const { id } = await ensureAccount(store, 'ada', 1);
-  const mine = await claimDomain(store, 'api.big.com', id, LIMITS);
+  const mine = await claimDomain(store, 'api.big.com', id);
   // An entry that came past the rules that make room for it.
   await insertService(store, entry('big', { check: DEFAULT_CHECK }));
-  await t.rejects(claimDomain(store, 'api.big.com', id, LIMITS), { code: 'catalogue_domain' });
-  await proveDomain(store, id, 'api.big.com', 'heartbeat', 2, LIMITS);
-  t.equal((await claimDomain(store, 'api.big.com', id, LIMITS)).id, mine.id);
+  await t.rejects(claimDomain(store, 'api.big.com', id), { code: 'catalogue_domain' });
+  await proveDomain(store, id, 'api.big.com', 'heartbeat', 2);
+  t.equal((await claimDomain(store, 'api.big.com', id)).id, mine.id);
 });
 
 testOverBoth('it counts registrations of the last 24 hours, whatever the clock did', async (t, makePlace) => {
@@ -78,7 +75,7 @@ testOverBoth('it counts registrations of the last 24 hours, whatever the clock d
   const limits = { perAccount: 100, perDay: 3 };
   const move = statement('UPDATE domain_registrations SET at = at + ?');
   const moveAll = (byMs: number) => store.queries.run(move(byMs));
-  const claim = async (domain: string) => (await claimDomain(store, domain, id, limits)).domain;
+  const claim = async (domain: string) => (await claimDomain({ ...store, limits }, domain, id)).domain;
   for (const domain of ['a.org', 'b.org', 'c.org']) await claim(domain);
   await moveAll(-86_400_000 + 60_000);
   await t.rejects(claim('d.org'), { code: 'account_limit' }, 'a minute too early');

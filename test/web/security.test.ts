@@ -93,7 +93,7 @@ async function plant(program: RunningProgram, folder: string, siteUrl: string): 
     const groups = [{ name: EVIL, services }];
     await registry.addPage({ accountId, slug: 'evil', title: EVIL, text: EVIL, groups, now });
     const logo = { type: 'image/png', width: 64, height: 64, mark: 'abc', bytes: pngOf(64, 64) } as const;
-    await registry.putPicture(accountId, 'evil', 'logo', logo, now);
+    await registry.putPictures({ accountId: accountId, slug: 'evil' }, { logo }, now);
     const database = new DatabaseSync(join(folder, 'data', 'registry.sqlite'), { timeout: 5_000 });
     database
       .prepare('INSERT INTO account_notices (account_id, at, text) VALUES (?, ?, ?)')

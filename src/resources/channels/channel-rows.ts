@@ -43,6 +43,7 @@ export const CHANNEL_CALLS: Calls<ChannelStore> = {
     const box = await registry.secrets.box();
     return rows.map((row) => toChannel(row, box));
   }),
+  // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   changeChannel: write(async (registry, accountId, id, edit, revisions) => {
     const { kysely, queries, secrets } = registry;
     const rows = await rowsOf(registry, accountId);

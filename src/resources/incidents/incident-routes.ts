@@ -161,7 +161,7 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
       const own = { ...made, registry: { ...made.registry, putOwnerIncident } };
       const revisions = readRevisions(headers['if-match']);
       const [principal, slug] = [principalOf(key), params.slug ?? ''];
-      return resultOf(await updateIncident(own, principal, slug, parseJson(body), revisions));
+      return resultOf(await updateIncident(own, principal, { key: slug, revisions }, parseJson(body)));
     },
     async answer(_value, kept) {
       const after: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(kept ?? '');

@@ -9,7 +9,7 @@ import {
 } from '../../domain/incident/owner-incident.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
-import { createChanges } from '../kit/create-changes.ts';
+import { type ChangeTarget, createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
 import {
   type IncidentDocument,
@@ -71,11 +71,10 @@ export const incidentChanges = createChanges<
 export function updateIncident(
   context: IncidentContext,
   principal: Principal,
-  id: string,
+  target: ChangeTarget<string>,
   document: unknown,
-  revisions: readonly number[] | null,
 ): Promise<Outcome<OwnerIncident>> {
-  return incidentChanges.change(context, principal, id, revisions, async (incident) => {
+  return incidentChanges.change(context, principal, target, async (incident) => {
     const update = await readUpdate(document, incident, context.now());
     if (!update.ok) return update;
     const max = OWNER_INCIDENT_BOUNDS.updates;

@@ -11,6 +11,13 @@ import {
 import type { Resource, ResourceKey, Revised } from './define-resource.ts';
 import { mergePatch } from './merge-patch.ts';
 
+/** The thing that is changed. */
+export interface ChangeTarget<Key> {
+  readonly key: Key;
+  /** The revisions that the client has seen; null: any. */
+  readonly revisions: readonly number[] | null;
+}
+
 /** The changes of a resource. Each is refused with `role_required` where the role of the principal does not allow it. */
 export interface Changes<Entity extends Revised, Key extends ResourceKey, Document, Context> {
   /** Those of an account with their documents. */
@@ -33,8 +40,7 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
     document: unknown,
   ) => Promise<Outcome<Entity>>;
   /**
-   * Changes one by a merge patch (RFC 7396) of its document; null sets a member to its default. `revisions`: those that the client has
-   * seen; null: any. Refused as `find` and `add`, and where it has another revision.
+   * Changes one by a merge patch (RFC 7396) of its document; null sets a member to its default. Refused as `find` and `add`, and where it has another revision.
    */
   readonly patch: Change<Entity, Key, Context>;
   /** Changes one to what another document says, and as `patch` otherwise. */
@@ -43,25 +49,22 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
   readonly change: <T>(
     context: Context,
     principal: Principal,
-    key: Key,
-    revisions: readonly number[] | null,
+    target: ChangeTarget<Key>,
     change: (before: Entity) => Promise<Outcome<T>>,
   ) => Promise<Outcome<T>>;
   /** Removes one. Refused where there is none, or it has another revision. */
   readonly remove: (
     context: Context,
     principal: Principal,
-    key: Key,
-    revisions: readonly number[] | null,
+    target: ChangeTarget<Key>,
   ) => Promise<Outcome<void>>;
 }
 
 type Change<Entity, Key, Context> = (
   context: Context,
   principal: Principal,
-  key: Key,
+  target: ChangeTarget<Key>,
   by: unknown,
-  revisions: readonly number[] | null,
 ) => Promise<Outcome<Entity>>;
 
 export function createChanges<Entity extends Revised, Key extends ResourceKey, Document, Wanted, Context>(
@@ -85,8 +88,7 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
   const changeNewest = async <T>(
     context: Context,
     principal: Principal,
-    key: Key,
-    revisions: readonly number[] | null,
+    { key, revisions }: ChangeTarget<Key>,
     change: (before: Entity) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> => {
     const denied = refuseRole(principal, mayChange);
@@ -104,8 +106,7 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
     context: Context,
     { role }: Principal,
     before: Entity,
-    document: unknown,
-    patch: unknown,
+    { document, patch }: { readonly document: unknown; readonly patch: unknown },
   ) => {
     const { accountId } = before;
     const reading = await resource.read(context, document, { accountId, role, before, patch });
@@ -131,17 +132,18 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
       if (!reading.ok) return reading;
       return atFields(await resource.add(context, accountId, reading.value), codes.at);
     },
-    patch: (context, principal, key, patch, revisions) =>
-      changeNewest(context, principal, key, revisions, async (before) =>
-        store(context, principal, before, mergePatch(await documentOf(context, before), patch), patch),
-      ),
-    replace: (context, principal, key, document, revisions) =>
-      changeNewest(context, principal, key, revisions, (before) =>
-        store(context, principal, before, document, null),
+    patch: (context, principal, target, patch) =>
+      changeNewest(context, principal, target, async (before) => {
+        const document = mergePatch(await documentOf(context, before), patch);
+        return store(context, principal, before, { document, patch });
+      }),
+    replace: (context, principal, target, document) =>
+      changeNewest(context, principal, target, (before) =>
+        store(context, principal, before, { document, patch: null }),
       ),
     change: changeNewest,
-    remove: (context, principal, key, revisions) =>
-      changeNewest(context, principal, key, revisions, (before) => resource.remove(context, before)),
+    remove: (context, principal, target) =>
+      changeNewest(context, principal, target, (before) => resource.remove(context, before)),
   };
 }
 

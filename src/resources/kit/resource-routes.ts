@@ -155,7 +155,7 @@ export function createResourceRoutes<
         const by = principalOf(bearer);
         return await answer(
           200,
-          resultOf(await changes.patch(context, by, asked, parseJson(body), revisions)),
+          resultOf(await changes.patch(context, by, { key: asked, revisions }, parseJson(body))),
         );
       },
     }),
@@ -168,7 +168,7 @@ export function createResourceRoutes<
       async handle({ key: bearer, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
         const asked = key.read(params[writing.parameter.name]);
-        resultOf(await changes.remove(context, principalOf(bearer), asked, revisions));
+        resultOf(await changes.remove(context, principalOf(bearer), { key: asked, revisions }));
         return REMOVED;
       },
     }),

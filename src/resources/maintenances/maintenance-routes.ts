@@ -154,7 +154,7 @@ function occurrenceRoute(
       const own = { ...made, registry: { ...made.registry, putOwnerMaintenance } };
       const revisions = readRevisions(headers['if-match']);
       const [principal, id] = [principalOf(key), params.id ?? ''];
-      return resultOf(await changeOccurrence(own, principal, id, parseJson(body), revisions));
+      return resultOf(await changeOccurrence(own, principal, { key: id, revisions }, parseJson(body)));
     },
     async answer(_value, kept) {
       const after: OwnerMaintenance = JSON.parse(kept ?? '');

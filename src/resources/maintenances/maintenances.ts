@@ -13,7 +13,7 @@ import {
 import { type Static, Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
-import { createChanges } from '../kit/create-changes.ts';
+import { type ChangeTarget, createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import {
@@ -93,11 +93,10 @@ const readAction = createDocumentReader<Static<typeof OccurrenceActionSchema>>(O
 export function changeOccurrence(
   context: MaintenanceContext,
   principal: Principal,
-  id: string,
+  target: ChangeTarget<string>,
   document: unknown,
-  revisions: readonly number[] | null,
 ): Promise<Outcome<OwnerMaintenance>> {
-  return maintenanceChanges.change(context, principal, id, revisions, async (before) => {
+  return maintenanceChanges.change(context, principal, target, async (before) => {
     const structure = readAction(document);
     if (!structure.ok) return structure;
     const made = await withAction(before, structure.value, context.now());

@@ -8,6 +8,7 @@ import {
   readGroupName,
 } from '../../domain/status-page.ts';
 import { accept, type Outcome, type Principal, refuse, refuseRole } from '../kit/change.ts';
+import type { ChangeTarget } from '../kit/create-changes.ts';
 import { entryOf } from './page-document.ts';
 import { type PageContext, pageChanges } from './pages.ts';
 
@@ -24,22 +25,21 @@ export type PageArrangement =
   | { readonly kind: 'name_service'; readonly serviceId: number; readonly name: string };
 
 /**
- * Changes the list of a page by one step. `revisions`: those that the client has seen. Refused with `role_required`, `no_page`,
+ * Changes the list of a page by one step. Refused with `role_required`, `no_page`,
  * `page_stale`, `no_page_service`, `page_entry_unnamed`, `page_has_service`, `page_services_full`, `page_groups_full`,
  * `page_group_name_missing`, and for the name of a group or service as for a text.
  */
 export async function arrangeStatusPage(
   context: PageContext,
   principal: Principal,
-  slug: string,
-  revisions: readonly number[],
+  { key: slug, revisions }: ChangeTarget<string>,
   arrangement: PageArrangement,
 ): Promise<Outcome<OwnedPage>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const found = await pageChanges.find(context, principal, slug);
   if (!found.ok) return found;
-  if (!revisions.includes(found.value.revision)) return refuse({ code: 'page_stale' });
+  if (revisions !== null && !revisions.includes(found.value.revision)) return refuse({ code: 'page_stale' });
   if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
     return refuse({ code: 'page_group_name_missing' }, 'name');
   const steps = readSteps(context.findService, found.value.accountId, arrangement);
@@ -66,7 +66,7 @@ export async function arrangeStatusPage(
       return service === null ? [] : [entryOf(service.slug, names.get(id) ?? '')];
     }),
   }));
-  const outcome = await pageChanges.patch(context, principal, slug, { groups }, revisions);
+  const outcome = await pageChanges.patch(context, principal, { key: slug, revisions }, { groups });
   if (outcome.ok) return outcome;
   // Forms have other fields in place of the paths in the document.
   return {

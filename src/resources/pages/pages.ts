@@ -55,7 +55,7 @@ export const pageChanges = createChanges<OwnedPage, string, PageDocument, Stored
   add: ({ registry, now }, accountId, { page }) =>
     attempt(() => registry.addPage({ accountId, ...page, now: now() })),
   async change({ registry, now }, { accountId, slug, revision }, { edit }) {
-    const change = () => registry.changePage(accountId, slug, revision, edit, now());
+    const change = () => registry.changePage({ accountId, slug, revision }, edit, now());
     const outcome = await attempt(change, 'groups');
     if (!outcome.ok) return outcome;
     const changed = await registry.findPage(slug);

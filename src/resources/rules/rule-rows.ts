@@ -38,6 +38,7 @@ export const RULE_CALLS: Calls<RuleStore> = {
     return toRule(row);
   }),
   rulesOf: read(rulesOf),
+  // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   changeRule: write(async (store, accountId, id, edit: RuleEdit, revisions) => {
     const rules = await rulesOf(store, accountId);
     const before = findRule(rules, id, revisions);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-address.ts';
 import { attempt, type Outcome, type Principal } from '../kit/change.ts';
+import type { ChangeTarget } from '../kit/create-changes.ts';
 import { type OwnedService, ownedOutcome, type ServiceContext, serviceChanges } from './services.ts';
 
 /** Bytes of a secret: as hard to guess as a random UUID. */
@@ -13,27 +14,21 @@ export function makeAddressSecret(): string {
 }
 
 /**
- * Gives a service a new heartbeat address; the former one ends. `revisions`: those that the client has seen; null: any. Returns its
+ * Gives a service a new heartbeat address; the former one ends. Returns its
  * secret, of which only a hash is stored: show it once. Refused with `role_required`, `no_owned_service` or `service_stale`.
  */
 export async function makeHeartbeatAddress(
   context: ServiceContext,
   principal: Principal,
-  slug: string,
-  revisions: readonly number[] | null,
+  target: ChangeTarget<string>,
   secret: string = makeAddressSecret(),
 ): Promise<Outcome<{ readonly slug: string; readonly secret: string }>> {
   const addressHash = hashAddressSecret(secret);
-  return await serviceChanges.change(
-    context,
-    principal,
-    slug,
-    revisions,
-    ({ slug: known, check, revision }) =>
-      attempt(async () => {
-        await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
-        return { slug: known, secret };
-      }),
+  return await serviceChanges.change(context, principal, target, ({ slug: known, check, revision }) =>
+    attempt(async () => {
+      await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
+      return { slug: known, secret };
+    }),
   );
 }
 
@@ -41,10 +36,9 @@ export async function makeHeartbeatAddress(
 export async function removeHeartbeatAddress(
   context: ServiceContext,
   principal: Principal,
-  slug: string,
-  revisions: readonly number[] | null,
+  target: ChangeTarget<string>,
 ): Promise<Outcome<unknown>> {
-  return await serviceChanges.change(context, principal, slug, revisions, (service) => {
+  return await serviceChanges.change(context, principal, target, (service) => {
     const { addressHash: _, ...check } = service.check;
     return attempt(() => context.registry.changeService(service.slug, { check }, [service.revision]));
   });
@@ -54,10 +48,9 @@ export async function removeHeartbeatAddress(
 export async function renewBadgeAddress(
   context: ServiceContext,
   principal: Principal,
-  slug: string,
-  revisions: readonly number[] | null,
+  target: ChangeTarget<string>,
 ): Promise<Outcome<OwnedService>> {
-  return await serviceChanges.change(context, principal, slug, revisions, async (service) => {
+  return await serviceChanges.change(context, principal, target, async (service) => {
     const badgeRenewals = (service.badgeRenewals ?? 0) + 1;
     return ownedOutcome(
       await attempt(() =>

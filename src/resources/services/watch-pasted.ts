@@ -104,7 +104,7 @@ async function secretOf(
   { slug, check }: Service,
 ): Promise<string | null> {
   if (check.kind !== 'heartbeat') return null;
-  const made = await makeHeartbeatAddress(context, principal, slug, null);
+  const made = await makeHeartbeatAddress(context, principal, { key: slug, revisions: null });
   return made.ok ? made.value.secret : null;
 }
 

@@ -16,9 +16,13 @@ export interface DomainLimits {
   readonly perDay: number;
 }
 
-/** The dependencies of the registry's calls. */
-export interface OpenRegistry extends RegistryStore {
+/** A store with the limits of domains. */
+export interface LimitedStore extends RegistryStore {
   readonly limits: DomainLimits;
+}
+
+/** The dependencies of the registry's calls. */
+export interface OpenRegistry extends LimitedStore {
   readonly secrets: Secrets;
 }
 

@@ -61,6 +61,12 @@ export interface StoredPicture extends PagePicture {
   readonly bytes: Uint8Array;
 }
 
+/** A page of an account, at the revision that was seen. */
+export type SeenPage = Pick<OwnedPage, 'accountId' | 'slug' | 'revision'>;
+
+/** Pictures to store by their use. Null: none; absent: unchanged. */
+export type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
+
 /** Status pages. An account can change only its own pages; pages of others count as missing. */
 export interface PageStore {
   /**
@@ -75,15 +81,9 @@ export interface PageStore {
   /** All pages, each with the name of its account, ordered by slug. */
   listPages(): Promise<(OwnedPage & { readonly accountName: string })[]>;
   /** Changes a page. Rejects with `not_found`, and with `stale` if it is no longer at `revision`. */
-  changePage(accountId: number, slug: string, revision: number, edit: PageEdit, now: number): Promise<void>;
-  /** Sets a picture, or removes it with null; false: the account has no such page. */
-  putPicture(
-    accountId: number,
-    slug: string,
-    use: PictureUse,
-    picture: StoredPicture | null,
-    now: number,
-  ): Promise<boolean>;
+  changePage(page: SeenPage, edit: PageEdit, now: number): Promise<void>;
+  /** Sets pictures; false: the account has no such page. */
+  putPictures(page: Omit<SeenPage, 'revision'>, pictures: PutPictures, now: number): Promise<boolean>;
   /** The hash of the password of a page; null: it has none. */
   findPagePassword(pageId: number): Promise<string | null>;
   /** Null: there is no such page, or it has no such picture. */

@@ -24,7 +24,7 @@ import {
   ownerMaintenancesOf,
   putOwnerMaintenance,
 } from './pages/owner-maintenance-rows.ts';
-import { addPage, changePage, pagesOf, putPicture, removePage } from './pages/status-page-rows.ts';
+import { addPage, changePage, pagesOf, putPictures, removePage } from './pages/status-page-rows.ts';
 import { addServices, ownedServices, removeService } from './services/owner-services.ts';
 import { findParents, refuseCircles } from './services/parent-rows.ts';
 import {
@@ -79,12 +79,12 @@ async function putContent(
   if (refused.length === 0 && alerts !== undefined) {
     const named = alerts.rules.flatMap(({ of }) => of.services).filter(isKey);
     const ids = await idsOf(registry, accountId, named);
-    refused.push(...(await putAlerts(registry, accountId, alerts, options, (key) => ids.get(key))));
+    refused.push(...(await putAlerts(registry, accountId, { ...alerts, ids }, options)));
   }
   if (refused.length === 0 && maintenances !== undefined) {
     const named = maintenances.wanted.flatMap((one) => one.services).filter(isKey);
     const ids = await idsOf(registry, accountId, named);
-    refused.push(...(await putMaintenances(registry, accountId, maintenances, options, ids)));
+    refused.push(...(await putMaintenances(registry, accountId, { ...maintenances, ids }, options)));
   }
   return refused;
 }
@@ -189,9 +189,7 @@ async function registerEach(
   const outcomes: (object | Pick<RefusedContent, 'refusal'>)[] = [];
   for (const { key: _, ...service } of services) {
     try {
-      await registry.nested(() =>
-        registerService(registry, accountId, service, { isProven: false, now }, registry.limits),
-      );
+      await registry.nested(() => registerService(registry, accountId, service, { isProven: false, now }));
       outcomes.push({});
     } catch (error) {
       outcomes.push({ refusal: refusalOf(error) });
@@ -233,10 +231,8 @@ async function putPages(
     try {
       const before = present.get(page.slug) ?? (await addPage(registry, { ...page, groups, accountId, now }));
       await changePageRow(registry, before, { ...page, groups }, now);
-      if (logo?.mark !== before.logo?.mark)
-        await putPicture(registry, accountId, page.slug, 'logo', logo, now);
-      if (favicon?.mark !== before.favicon?.mark)
-        await putPicture(registry, accountId, page.slug, 'favicon', favicon, now);
+      if (logo?.mark !== before.logo?.mark) await putPictures(registry, before, { logo }, now);
+      if (favicon?.mark !== before.favicon?.mark) await putPictures(registry, before, { favicon }, now);
     } catch (error) {
       refused.push({ type: 'page', key: page.slug, refusal: refusalOf(error) });
     }
@@ -250,7 +246,7 @@ async function changePageRow(
   after: Pick<OwnedPage, 'groups'> & Omit<WantedPage, 'groups' | 'logo' | 'favicon'>,
   now: number,
 ): Promise<void> {
-  const { accountId, slug, access = 'public', revision } = before;
+  const { access = 'public' } = before;
   const { passwordHash = null, ...rest } = after;
   const wanted = { ...rest, domain: after.domain ?? null };
   const known: Readonly<Record<string, unknown>> = { ...before, access, domain: before.domain?.name };
@@ -258,8 +254,7 @@ async function changePageRow(
     // What is absent, null or empty is the same: there is none.
     isDeepStrictEqual(known[name] || null, value || null),
   );
-  if (!isSame || passwordHash !== null)
-    await changePage(registry, accountId, slug, revision, { ...wanted, passwordHash }, now);
+  if (!isSame || passwordHash !== null) await changePage(registry, before, { ...wanted, passwordHash }, now);
 }
 
 /** The ids of services of the account by their keys, and by their slugs. */
@@ -315,9 +310,8 @@ async function withdrawMaintenances(
 async function putMaintenances(
   registry: OpenRegistry,
   accountId: number,
-  { wanted, siteUrl }: MaintenanceContent,
+  { wanted, siteUrl, ids }: MaintenanceContent & { readonly ids: ReadonlyMap<string, number> },
   { now, dryRun }: ContentOptions,
-  ids: ReadonlyMap<string, number>,
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
   const pages = new Map((await pagesOf(registry, accountId)).map(({ slug, id }) => [slug, id]));

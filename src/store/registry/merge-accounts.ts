@@ -105,7 +105,7 @@ export async function mergeAccounts(
   );
   // Each service changes its account in the feed of changes, so that running processes learn of it.
   for (const row of live) await updateService(store, row, { ...toDefinition(row), accountId: intoId });
-  for (const { personId, role } of plan.members) await putMember(store, intoId, personId, role, now);
+  for (const member of plan.members) await putMember(store, intoId, member, now);
   await joinAlertStates(store, fromId, intoId);
   for (const [table, column] of Object.entries(UNIQUE_COLUMNS)) {
     const deleteKnown = statement(

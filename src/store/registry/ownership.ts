@@ -1,7 +1,7 @@
 /** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
 import { DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { JointOutcome } from '../database/group-commit.ts';
-import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
+import { type Calls, type LimitedStore, read, write } from '../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore } from '../database/registry-store.ts';
 import {
@@ -36,10 +36,9 @@ import { isTrustedAccount } from './trust.ts';
  * Throws `not_found`, `foreign_domain`, `catalogue_domain` or `account_limit`.
  */
 export async function claimDomain(
-  store: RegistryStore,
+  store: LimitedStore,
   domain: string,
   accountId: number,
-  limits: DomainLimits,
   serviceId?: number,
 ): Promise<Service> {
   const rows = await findOwned(store, domain, accountId);
@@ -49,7 +48,7 @@ export async function claimDomain(
   const isOther = row !== undefined && row.account_id !== accountId;
   if (row === undefined || (isOther && (await isTrustedAccount(store, accountId)))) {
     const check = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
-    return await registerDomain(store, { domain, accountId, check, verified: false }, limits);
+    return await registerDomain(store, { domain, accountId, check, verified: false }, store.limits);
   }
   if (isOther) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
   if (row.verified === 0) await refuseCatalogueDomain(store, domain);
@@ -183,11 +182,10 @@ export async function findService({ kysely, queries }: RegistryStore, slug: stri
  * `name_taken`, `account_limit`, and without a proof `foreign_domain` and `catalogue_domain`.
  */
 export async function registerService(
-  store: RegistryStore,
+  store: LimitedStore,
   accountId: number,
   definition: DefinedService,
   { isProven, now, beside }: Parameters<OwnershipStore['registerService']>[2],
-  limits: DomainLimits,
 ): Promise<Service> {
   const { domain, name } = definition;
   const others = await findOwned(store, domain, accountId);
@@ -196,7 +194,7 @@ export async function registerService(
   if (isOwn) await refuseBeside(store, { ...definition, accountId, beside }, others);
   await refuseTakenName(store, name, domain);
   if (first !== undefined && isProven) {
-    const proved = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
+    const proved = await proveDomain(store, accountId, domain, definition.check.kind, now);
     const { domain: _, slug = proved.slug, ...edit } = definition;
     const hidden = first.visibility;
     if (!isOwn && slug === proved.slug)
@@ -208,7 +206,7 @@ export async function registerService(
   await dropClaim(store, accountId, domain);
   const dependsOn = await findParents(store, accountId, definition.dependsOn ?? []);
   const verified = isProven || (isOwn && toDefinition(first).verified);
-  return await registerDomain(store, { ...definition, dependsOn, accountId, verified, beside }, limits);
+  return await registerDomain(store, { ...definition, dependsOn, accountId, verified, beside }, store.limits);
 }
 
 /** The account's services by slug. */
@@ -226,10 +224,8 @@ export async function servicesOf({ kysely, queries }: RegistryStore, accountId: 
 
 /** Ownership of domains. */
 export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
-  claimDomain: write((registry, domain, accountId, serviceId) =>
-    claimDomain(registry, domain, accountId, registry.limits, serviceId),
-  ),
-  registerService: write((registry, ...service) => registerService(registry, ...service, registry.limits)),
+  claimDomain: write(claimDomain),
+  registerService: write(registerService),
   addClaim: write(async (store, accountId, { domain, kind, createdAt }) => {
     const { kysely, queries } = store;
     const claims = await claimsOf(store, accountId);
@@ -244,7 +240,7 @@ export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   }),
   claimsOf: read(claimsOf),
   dropClaim: write(dropClaim),
-  proveDomain: write((registry, ...claim) => proveDomain(registry, ...claim, registry.limits)),
+  proveDomain: write(proveDomain),
   claimAddresses: write(async ({ kysely, queries }, domain, slug, addresses) => {
     const probed = ownedServices(kysely).where('verified', '=', 1);
     const own = slug === null ? undefined : await queries.first(probed.select('id').where('slug', '=', slug));

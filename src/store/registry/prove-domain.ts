@@ -2,7 +2,7 @@
 import { type CheckKind, DEFAULT_CHECK, type Service, UNSAID } from '../../domain/service.ts';
 import { isFormOf } from '../../domain/service-slug.ts';
 import { addNotice } from '../database/notice-rows.ts';
-import type { DomainLimits } from '../database/registry-calls.ts';
+import type { LimitedStore } from '../database/registry-calls.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';
 import type { NewService } from '../ports/services.ts';
 import { forgetPosts } from './pages/owner-maintenance-rows.ts';
@@ -32,25 +32,25 @@ export async function dropClaim(
 /**
  * Assigns a domain, and its dashed form as slug, to the account that has proved control of it. Throws `account_limit`.
  */
+// biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
 export async function proveDomain(
-  store: RegistryStore,
+  store: LimitedStore,
   accountId: number,
   domain: string,
   kind: CheckKind,
   now: number,
-  limits: DomainLimits,
 ): Promise<Service> {
   await dropClaim(store, accountId, domain);
   const [row, ...others] = await findOwned(store, domain, accountId);
   if (row === undefined) {
     const check = { ...DEFAULT_CHECK, kind };
-    return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
+    return await registerDomain(store, { domain, accountId, check, verified: true }, store.limits);
   }
   const former = row.account_id;
   const moves = former !== accountId;
   const kept = others.filter((other) => !moves || other.ever_verified === 1);
   if (moves) {
-    await refuseBeyondLimit(store, accountId, limits, 1 + kept.length);
+    await refuseBeyondLimit(store, accountId, store.limits, 1 + kept.length);
     for (const other of others)
       if (!kept.includes(other)) await retireService(store, other, releasedSlug(other));
   }

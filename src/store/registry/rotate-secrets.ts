@@ -31,8 +31,11 @@ export interface RotatedSecrets {
   readonly checks: number;
 }
 
+/** A column of texts, and that of the IDs. */
+type TextColumn = readonly [table: string, id: string, column: string];
+
 /** Columns with sealed texts, each with the number that identifies its row. */
-const SEALED_COLUMNS: readonly (readonly [table: string, id: string, column: string])[] = [
+const SEALED_COLUMNS: readonly TextColumn[] = [
   ['webhooks', 'id', 'secret'],
   ['channels', 'id', 'settings'],
   ['subscriptions', 'id', 'address'],
@@ -64,17 +67,14 @@ interface TextRow {
   readonly text: string;
 }
 
-async function resealColumn(
-  store: RegistryStore,
-  [table, id, column]: (typeof SEALED_COLUMNS)[number],
-  { reseal }: KeyChange,
-): Promise<number> {
+async function resealColumn(store: RegistryStore, place: TextColumn, { reseal }: KeyChange): Promise<number> {
+  const [table, id, column] = place;
   const update: Batch<unknown> = {
     types: ['text', 'bigint'],
     sql: `UPDATE ${table} SET ${column} = ? WHERE ${id} = ?`,
   };
   let count = 0;
-  await eachText(store, table, id, column, async (page) => {
+  await eachText(store, place, async (page) => {
     count += page.length;
     await store.queries.runEach(
       update,
@@ -86,9 +86,7 @@ async function resealColumn(
 
 async function eachText(
   { queries }: RegistryStore,
-  table: string,
-  id: string,
-  column: string,
+  [table, id, column]: TextColumn,
   visit: (page: readonly TextRow[]) => Promise<void>,
 ): Promise<void> {
   const select = statement<TextRow>(
@@ -104,7 +102,7 @@ const SET_MAILBOX: Batch<unknown> = {
 
 /** Gives subscriptions the digest of their address with the next key. */
 async function digestMailboxes(store: RegistryStore, { open, digestAfter }: KeyChange): Promise<void> {
-  await eachText(store, 'subscriptions', 'id', 'address', async (page) => {
+  await eachText(store, ['subscriptions', 'id', 'address'], async (page) => {
     await store.queries.runEach(
       SET_MAILBOX,
       page.map(({ id, text }) => [digestAfter(mailboxText(open(text))), id]),

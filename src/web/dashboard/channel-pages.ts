@@ -112,7 +112,12 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('save', async (channel, session, fields) => {
       const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      return await channelChanges.patch(context, memberOf(session), channel.id, patch, revisionIn(fields));
+      return await channelChanges.patch(
+        context,
+        memberOf(session),
+        { key: channel.id, revisions: revisionIn(fields) },
+        patch,
+      );
     }),
     form('ask', async ({ id }, session) => {
       requireRole(session, 'editor');
@@ -132,7 +137,8 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     ),
     form(
       'remove',
-      ({ id }, session, fields) => channelChanges.remove(context, memberOf(session), id, revisionIn(fields)),
+      ({ id }, session, fields) =>
+        channelChanges.remove(context, memberOf(session), { key: id, revisions: revisionIn(fields) }),
       () => PATH,
     ),
   ];
@@ -246,7 +252,7 @@ async function addToRule(
   const { channels = [] } = await ruleChanges.documentOf(context, found.value);
   const patch = { channels: [...channels.filter((one) => one !== name), name] };
   const { id, revision } = found.value;
-  return await ruleChanges.patch(context, principal, id, patch, [revision]);
+  return await ruleChanges.patch(context, principal, { key: id, revisions: [revision] }, patch);
 }
 
 /** The first channel gets a rule, so that the account is told something. */

@@ -67,12 +67,17 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
     actions: {
       update: (session, fields, id) => {
         const update = { status: fields.get('status') ?? '', text: fields.get('text') ?? '' };
-        return updateIncident(context, memberOf(session), id, update, revisionIn(fields));
+        return updateIncident(context, memberOf(session), { key: id, revisions: revisionIn(fields) }, update);
       },
       async explain(session, fields, id) {
         const patch = { post_mortem: fields.get('text') || null };
         const seen = revisionIn(fields);
-        const outcome = await incidentChanges.patch(context, memberOf(session), id, patch, seen);
+        const outcome = await incidentChanges.patch(
+          context,
+          memberOf(session),
+          { key: id, revisions: seen },
+          patch,
+        );
         return renameFields(outcome, { post_mortem: 'text' });
       },
     },

@@ -31,7 +31,7 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };
   const occurrence = (change: object) => (session: Visitor, fields: FormFields, id: string) =>
-    changeOccurrence(context, memberOf(session), id, change, revisionIn(fields));
+    changeOccurrence(context, memberOf(session), { key: id, revisions: revisionIn(fields) }, change);
   const next = async (maintenance: OwnerMaintenance) =>
     (await nextOccurrences(maintenance, now(), 1))[0] ?? null;
   return postPages(show, sources, {

@@ -88,7 +88,12 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const setPaused =
     (paused: boolean): DashboardForm<Service>['take'] =>
     ({ slug }, session, fields) =>
-      serviceChanges.patch(context, memberOf(session), slug, { paused }, revisionIn(fields));
+      serviceChanges.patch(
+        context,
+        memberOf(session),
+        { key: slug, revisions: revisionIn(fields) },
+        { paused },
+      );
 
   return [
     visitorRoute(sources, '/dashboard/services/:slug', async (session, request) =>
@@ -105,7 +110,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         return await page(service, session, filledForm(fields), { trial: outcome.value });
       }
       const [patch, revisions] = [patchIn(fields), revisionIn(fields)];
-      const saved = await serviceChanges.patch(context, memberOf(session), slug, patch, revisions);
+      const saved = await serviceChanges.patch(context, memberOf(session), { key: slug, revisions }, patch);
       const outcome = atFields(saved, fields);
       return outcome.ok ? seeOther(`/dashboard/services/${slug}?saved=yes`) : outcome;
     }),
@@ -113,13 +118,13 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       const { slug } = service;
       const revisions = revisionIn(fields);
       if (fields.get('remove') !== undefined)
-        return await removeHeartbeatAddress(context, memberOf(session), slug, revisions);
-      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug, revisions);
+        return await removeHeartbeatAddress(context, memberOf(session), { key: slug, revisions });
+      const outcome = await makeHeartbeatAddress(context, memberOf(session), { key: slug, revisions });
       if (!outcome.ok) return outcome;
       return await page(service, session, null, { secret: outcome.value.secret });
     }),
     form('badge', ({ slug }, session, fields) =>
-      renewBadgeAddress(context, memberOf(session), slug, revisionIn(fields)),
+      renewBadgeAddress(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }),
     ),
     form('pause', setPaused(true)),
     form('resume', setPaused(false)),
@@ -130,7 +135,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
         return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
-      const outcome = await serviceChanges.remove(context, memberOf(session), slug, revisionIn(fields));
+      const outcome = await serviceChanges.remove(context, memberOf(session), {
+        key: slug,
+        revisions: revisionIn(fields),
+      });
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];

@@ -70,10 +70,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     });
 
   const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
-    arrangeStatusPage(context, memberOf(session), slug, revisionIn(fields), arrangement);
+    arrangeStatusPage(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }, arrangement);
 
   const patch = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, change: object) =>
-    pageChanges.patch(context, memberOf(session), slug, change, revisionIn(fields));
+    pageChanges.patch(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }, change);
 
   return [
     visitorRoute(
@@ -147,7 +147,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
-      const outcome = await pageChanges.remove(context, memberOf(session), slug, revisionIn(fields));
+      const outcome = await pageChanges.remove(context, memberOf(session), {
+        key: slug,
+        revisions: revisionIn(fields),
+      });
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
@@ -240,7 +243,12 @@ function uploadRoute(
     const bytes = upload.file ?? new Uint8Array();
     const change = { [use]: pictureUrlOf({ type: 'image/png', bytes }) };
     const revisions = revisionIn(upload.fields);
-    const outcome = await pageChanges.patch(context, memberOf(session), page.slug, change, revisions);
+    const outcome = await pageChanges.patch(
+      context,
+      memberOf(session),
+      { key: page.slug, revisions },
+      change,
+    );
     return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
   };
   return {

@@ -206,7 +206,12 @@ export function postPages<Post extends PostSubject, Document, Context>(
         if (fields.has('preview'))
           return await editor(post, session, { form: 'save', problems: {}, typed: fields });
         const [id, patch] = [changes.keyOf(post), documentIn(fields, post)];
-        const outcome = await changes.patch(context, memberOf(session), id, patch, revisionIn(fields));
+        const outcome = await changes.patch(
+          context,
+          memberOf(session),
+          { key: id, revisions: revisionIn(fields) },
+          patch,
+        );
         return renameFields(outcome, fieldNames);
       },
       back: () => path,
@@ -214,7 +219,7 @@ export function postPages<Post extends PostSubject, Document, Context>(
     }),
     ...Object.entries(kind.actions).map(([action, change]) => cardForm(action, change)),
     cardForm('remove', (session, fields, id) =>
-      changes.remove(context, memberOf(session), id, revisionIn(fields)),
+      changes.remove(context, memberOf(session), { key: id, revisions: revisionIn(fields) }),
     ),
   ];
 }

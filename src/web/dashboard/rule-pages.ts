@@ -87,7 +87,12 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     return ruleProblems(
       subject.id === null
         ? await ruleChanges.add(context, principal, document)
-        : await ruleChanges.replace(context, principal, subject.id, document, revisionIn(fields)),
+        : await ruleChanges.replace(
+            context,
+            principal,
+            { key: subject.id, revisions: revisionIn(fields) },
+            document,
+          ),
     );
   };
 
@@ -129,7 +134,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     ),
     form(':id', 'save', find, save),
     form(':id', 'remove', find, ({ id }, session, fields) =>
-      ruleChanges.remove(context, memberOf(session), id ?? 0, revisionIn(fields)),
+      ruleChanges.remove(context, memberOf(session), { key: id ?? 0, revisions: revisionIn(fields) }),
     ),
   ];
 }

@@ -78,7 +78,12 @@ export function startChannelPages(show: ShowPage, sources: DashboardSources): Ro
     const document = readChannelFields(kinds, kind, fields, before);
     if (before === null) return await channelChanges.add(context, memberOf(session), { kind, ...document });
     const { id } = before;
-    const changed = await channelChanges.patch(context, memberOf(session), id, document, revisionIn(fields));
+    const changed = await channelChanges.patch(
+      context,
+      memberOf(session),
+      { key: id, revisions: revisionIn(fields) },
+      document,
+    );
     return changed.ok ? await channelChanges.find(context, memberOf(session), id) : changed;
   };
 
@@ -135,5 +140,5 @@ async function hearAll(context: RuleContext, channel: Channel, session: Visitor)
   if (first === undefined || rules.some(({ channels }) => channels.includes(channel.id))) return;
   const { channels = [] } = await ruleChanges.documentOf(context, first);
   const patch = { channels: [...channels, channel.name] };
-  await ruleChanges.patch(context, memberOf(session), first.id, patch, [first.revision]);
+  await ruleChanges.patch(context, memberOf(session), { key: first.id, revisions: [first.revision] }, patch);
 }

@@ -135,7 +135,7 @@ t.test('it refuses every setting whose URL leads to a host that is not public', 
   t.ok(tried >= 10, `${tried} settings`);
 
   const { id } = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
-  const patch = (change: object) => channelChanges.patch(context, ada, id, change, null);
+  const patch = (change: object) => channelChanges.patch(context, ada, { key: id, revisions: null }, change);
   const moved = { settings: { server: 'http://nas.local:8080', token: 'new' } };
   t.same(refusalsOf(await patch(moved)), { 'settings.server': 'setting_invalid' });
   const [known] = await registry.channelsOf(ada.accountId);
@@ -148,7 +148,7 @@ t.test('a change keeps secrets, but never sends them to another server', async (
   const { context, ada } = await start(t);
   const { id, revision } = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
   const patch = (change: object, revisions: readonly number[] | null = null) =>
-    channelChanges.patch(context, ada, id, change, revisions);
+    channelChanges.patch(context, ada, { key: id, revisions }, change);
   const renamed = acceptedOf(await patch({ name: 'Ops 2', settings: { priority: 5 } }, [revision]));
   t.match(renamed, { name: 'Ops 2', settings: { ...GOTIFY.settings, priority: 5 } });
   const moved = { settings: { server: 'https://elsewhere.example' } };
@@ -162,9 +162,14 @@ t.test('a change keeps secrets, but never sends them to another server', async (
   t.same(refusalsOf(await patch({ kind: 'email', settings: { to: 'a@b.example' } })), {
     kind: 'channel_kind_fixed',
   });
-  t.same(refusalsOf(await channelChanges.patch(context, { ...ada, accountId: 99 }, id, {}, null)), {
-    '': 'no_channel',
-  });
+  t.same(
+    refusalsOf(
+      await channelChanges.patch(context, { ...ada, accountId: 99 }, { key: id, revisions: null }, {}),
+    ),
+    {
+      '': 'no_channel',
+    },
+  );
 });
 
 t.test('an address that is changed has to be confirmed again', async (t) => {
@@ -174,10 +179,16 @@ t.test('an address that is changed has to be confirmed again', async (t) => {
   t.same(refusalsOf(await testChannel(context, ada, id)), { '': 'channel_unconfirmed' });
   await registry.changeChannel(accountId, id, { confirmedAt: NOW });
   t.equal(
-    acceptedOf(await channelChanges.patch(context, ada, id, { language: 'de' }, null)).confirmedAt,
+    acceptedOf(await channelChanges.patch(context, ada, { key: id, revisions: null }, { language: 'de' }))
+      .confirmedAt,
     NOW,
   );
-  const moved = await channelChanges.patch(context, ada, id, { settings: { to: 'c@d.example' } }, null);
+  const moved = await channelChanges.patch(
+    context,
+    ada,
+    { key: id, revisions: null },
+    { settings: { to: 'c@d.example' } },
+  );
   t.equal(acceptedOf(moved).confirmedAt, null);
 });
 
@@ -193,8 +204,10 @@ t.test('a test waits in the queue of its channel, and is sent again', async (t) 
   t.same(refusalsOf(await replayMessage(context, { ...ada, accountId: 99 }, id, messageId)), {
     '': 'no_channel',
   });
-  t.equal(refusalsOf(await channelChanges.remove(context, ada, id, null)), null);
-  t.same(refusalsOf(await channelChanges.remove(context, ada, id, null)), { '': 'no_channel' });
+  t.equal(refusalsOf(await channelChanges.remove(context, ada, { key: id, revisions: null })), null);
+  t.same(refusalsOf(await channelChanges.remove(context, ada, { key: id, revisions: null })), {
+    '': 'no_channel',
+  });
 });
 
 const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
@@ -267,16 +280,24 @@ t.test('a rule is changed member by member, and follows the names of channels', 
   const document = async () =>
     ruleChanges.documentOf(context, acceptedOf(await ruleChanges.find(context, ada, id)));
   acceptedOf(
-    await ruleChanges.patch(context, ada, id, { repeat: null, events: [...ALERT_EVENTS] }, [revision]),
+    await ruleChanges.patch(
+      context,
+      ada,
+      { key: id, revisions: [revision] },
+      { repeat: null, events: [...ALERT_EVENTS] },
+    ),
   );
   t.strictSame(await document(), { ...RULE, events: [...ALERT_EVENTS], after: '5m' });
-  await channelChanges.patch(context, ada, channel.id, { name: 'Ops team' }, null);
+  await channelChanges.patch(context, ada, { key: channel.id, revisions: null }, { name: 'Ops team' });
   t.strictSame((await document()).channels, ['Ops team']);
-  await channelChanges.remove(context, ada, channel.id, null);
+  await channelChanges.remove(context, ada, { key: channel.id, revisions: null });
   t.strictSame((await document()).channels, []);
-  t.same(refusalsOf(await ruleChanges.patch(context, { ...ada, accountId: 99 }, id, {}, null)), {
-    '': 'no_rule',
-  });
-  t.equal(refusalsOf(await ruleChanges.remove(context, ada, id, null)), null);
-  t.same(refusalsOf(await ruleChanges.remove(context, ada, id, null)), { '': 'no_rule' });
+  t.same(
+    refusalsOf(await ruleChanges.patch(context, { ...ada, accountId: 99 }, { key: id, revisions: null }, {})),
+    {
+      '': 'no_rule',
+    },
+  );
+  t.equal(refusalsOf(await ruleChanges.remove(context, ada, { key: id, revisions: null })), null);
+  t.same(refusalsOf(await ruleChanges.remove(context, ada, { key: id, revisions: null })), { '': 'no_rule' });
 });

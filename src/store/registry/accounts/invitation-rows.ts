@@ -85,7 +85,7 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
     if ((await findOpenInvitation(store, sha256, now)) === null) return null;
     const person = await insertPerson(store, cleanName(identity.name), now);
     const { id } = await acceptInvitation(store, sha256, person.id, now);
-    await putIdentity(store, identity, person.id, id, now);
+    await putIdentity(store, identity, { personId: person.id, accountId: id }, now);
     return person;
   }),
 };
@@ -107,7 +107,7 @@ export async function acceptInvitation(
   if (members.length >= MAX_MEMBERS)
     throw new RegistryError('account_limit', { code: 'too_many_members', max: MAX_MEMBERS });
   await queries.run(kysely.deleteFrom('invitations').where('sha256', '=', sha256));
-  await putMember(store, accountId, personId, role, now);
+  await putMember(store, accountId, { personId, role }, now);
   await chooseAccount(store, personId, accountId);
   const { name } = await readPerson(store, personId);
   await addNotice(store, accountId, now, { code: 'member_joined', name, role });

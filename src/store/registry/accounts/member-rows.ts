@@ -10,13 +10,14 @@ import type { Member, MemberStore, Membership } from '../../ports/members.ts';
 export const MEMBER_CALLS: Calls<MemberStore> = {
   membershipsOf: read(membershipsOf),
   membersOf: read(async (store, accountId) => (await readMembers(store, accountId)).get(accountId) ?? []),
+  // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   setRole: write(async (store, accountId, personId, role, now) => {
     await requireMember(store, accountId, personId);
     if (role !== 'owner') {
       await requireOtherOwner(store, accountId, personId);
       await noticeKeys(store, accountId, personId, now);
     }
-    await putMember(store, accountId, personId, role, 0);
+    await putMember(store, accountId, { personId, role }, 0);
     if (role !== 'owner') await endInvitations(store, accountId, personId);
   }),
   removeMember: write(async (store, accountId, personId, now) => {
@@ -88,8 +89,7 @@ const WAYS_OF_ACCOUNT = statement<WayRow>(
 export async function putMember(
   { kysely, queries }: RegistryStore,
   accountId: number,
-  personId: number,
-  role: Role,
+  { personId, role }: { readonly personId: number; readonly role: Role },
   since: number,
 ): Promise<void> {
   await queries.run(

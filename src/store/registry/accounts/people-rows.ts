@@ -16,7 +16,7 @@ export const PEOPLE_CALLS: Calls<PeopleStore> = {
     const known = await findIdentity(store, identity);
     if (known !== null) return known;
     const { person, accountId } = await addPerson(store, identity.name, now);
-    await putIdentity(store, identity, person.id, accountId, now);
+    await putIdentity(store, identity, { personId: person.id, accountId }, now);
     return person;
   }),
   linkIdentity: write(async (store, accountId, identity, now) => {
@@ -24,7 +24,7 @@ export const PEOPLE_CALLS: Calls<PeopleStore> = {
     let person = await findIdentity(store, identity);
     if (person === null) {
       person = await insertPerson(store, cleanName(identity.name), now);
-      await putIdentity(store, identity, person.id, accountId, now);
+      await putIdentity(store, identity, { personId: person.id, accountId }, now);
     }
     await makeOwner(store, accountId, person.id, now);
     return person;
@@ -98,7 +98,7 @@ export async function addPerson(
 ): Promise<{ readonly person: Person; readonly accountId: number }> {
   const account = await addAccount(store, name, now, isOperator ? [] : await reservedNames(store));
   const person = await insertPerson(store, account.name, now);
-  await putMember(store, account.id, person.id, 'owner', now);
+  await putMember(store, account.id, { personId: person.id, role: 'owner' }, now);
   return { person, accountId: account.id };
 }
 
@@ -120,7 +120,7 @@ async function makeOwner(
   personId: number,
   now: number,
 ): Promise<void> {
-  await putMember(store, accountId, personId, 'owner', now);
+  await putMember(store, accountId, { personId, role: 'owner' }, now);
   await chooseAccount(store, personId, accountId);
 }
 
@@ -152,7 +152,8 @@ async function findIdentity(store: RegistryStore, { provider, subject }: Identit
   // A process of an earlier version has written the identity during an upgrade, with an account of its own.
   const { name } = await readAccount(store, identity.account_id);
   const person = await insertPerson(store, name, identity.created_at);
-  await putMember(store, identity.account_id, person.id, 'owner', identity.created_at);
+  const owner = { personId: person.id, role: 'owner' } as const;
+  await putMember(store, identity.account_id, owner, identity.created_at);
   await queries.run(
     kysely
       .updateTable('identities')
@@ -166,8 +167,7 @@ async function findIdentity(store: RegistryStore, { provider, subject }: Identit
 export async function putIdentity(
   { kysely, queries }: RegistryStore,
   { provider, subject }: Identity,
-  personId: number,
-  accountId: number,
+  { personId, accountId }: { readonly personId: number; readonly accountId: number },
   now: number,
 ): Promise<void> {
   await queries.run(
@@ -220,7 +220,7 @@ async function createSession(
     known === undefined
       ? await addAccount(store, person.name, createdAt, await reservedNames(store))
       : await readAccount(store, known);
-  if (known === undefined) await putMember(store, account.id, personId, 'owner', createdAt);
+  if (known === undefined) await putMember(store, account.id, { personId, role: 'owner' }, createdAt);
   await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
   await queries.run(
     kysely.insertInto('sessions').values({

@@ -21,13 +21,12 @@ export async function removeAlerts(
   for (const id of removedChannels) await CHANNEL_CALLS.removeChannel.run(registry, accountId, id);
 }
 
-/** Writes channels, then rules. `idOf`: the id of a service of the account by its domain; undefined: it has none. */
+/** Writes channels, then rules. `ids`: of services of the account by their domains. */
 export async function putAlerts(
   registry: OpenRegistry,
   accountId: number,
-  { channels, rules }: AlertContent,
+  { channels, rules, ids }: AlertContent & { readonly ids: ReadonlyMap<string, number> },
   options: ContentOptions,
-  idOf: (domain: string) => number | undefined,
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
   for (const channel of channels)
@@ -37,7 +36,7 @@ export async function putAlerts(
   if (refused.length > 0) return refused;
   for (const rule of rules)
     await noteRefusal(refused, { type: 'rule', key: rule.name }, () =>
-      putRule(registry, accountId, rule, options, idOf),
+      putRule(registry, accountId, { ...rule, ids }, options),
     );
   return refused;
 }
@@ -64,9 +63,8 @@ async function putChannel(
 async function putRule(
   registry: OpenRegistry,
   accountId: number,
-  wanted: WantedRule,
+  { ids, ...wanted }: WantedRule & { readonly ids: ReadonlyMap<string, number> },
   { now, dryRun }: ContentOptions,
-  idOf: (domain: string) => number | undefined,
 ): Promise<void> {
   const channels = await CHANNEL_CALLS.channelsOf.run(registry, accountId);
   const byName = new Map(channels.map(({ id, name }) => [name, id]));
@@ -80,7 +78,7 @@ async function putRule(
     });
   const rule = {
     ...wanted,
-    of: { ...wanted.of, services: idsOf(wanted.of.services, idOf) },
+    of: { ...wanted.of, services: idsOf(wanted.of.services, (key) => ids.get(key)) },
     channels: idsOf(wanted.channels, (name) => byName.get(name)),
   };
   const rules = await RULE_CALLS.rulesOf.run(registry, accountId);

@@ -111,6 +111,7 @@ const FORGET_THREADS = statement(
 
 /** Messages. */
 export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
+  // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   addMessage: write(async (store, accountId, channelId, message, now) => {
     if (!(await OUTBOX.owns(store, accountId, channelId))) return false;
     await addMessages(store, [{ channelId, message, isDelayed: true }], now);

@@ -15,7 +15,7 @@ import type { NewOwnerIncident, PagePostsQuery, PostStore } from '../../ports/po
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
-import { ownedAmong, tellPagesOfIncident } from './page-posts.ts';
+import { ownedAmong, type Posting, tellPagesOfIncident } from './page-posts.ts';
 
 const TAKEN = statement<{ readonly bytes: number }>(
   `SELECT coalesce((SELECT sum(text_bytes) FROM owner_incidents WHERE account_id = ?), 0)
@@ -61,8 +61,9 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     if (row === undefined) throw new Error('the incident was not written');
     await addUpdates(store, row.id, 0, post.updates);
     const made = await readWhole(store, row);
-    await showOnServices(store, made, row.site_url, now, true);
-    await tellPagesOfIncident(store, null, made, row.site_url, now, true);
+    const posting = { siteUrl: row.site_url, now, hasNews: true };
+    await showOnServices(store, made, posting);
+    await tellPagesOfIncident(store, null, made, posting);
     return made;
   }),
   ownerIncidentsOf: read(async (store, accountId) => {
@@ -89,8 +90,9 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     await addUpdates(store, id, stored, added);
     const dropped = servicesIn(row).filter((serviceId) => !incident.services.includes(serviceId));
     for (const serviceId of dropped) await removeFromService(store, id, serviceId);
-    await showOnServices(store, incident, row.site_url, now, added.length > 0);
-    await tellPagesOfIncident(store, row.status, incident, row.site_url, now, added.length > 0);
+    const posting = { siteUrl: row.site_url, now, hasNews: added.length > 0 };
+    await showOnServices(store, incident, posting);
+    await tellPagesOfIncident(store, row.status, incident, posting);
   }),
   removeOwnerIncident: write(async (store, accountId, id, revision) => {
     const row = await requireRow(store, accountId, id, revision === undefined ? undefined : [revision]);
@@ -127,13 +129,11 @@ export function concerns(
   return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
 }
 
-/** Writes the incident into the lists of its services. `now`: when it is recorded; `hasNews`: an update was added. */
+/** Writes the incident into the lists of its services. */
 async function showOnServices(
   store: RegistryStore,
   post: OwnerIncident,
-  siteUrl: string,
-  now: number,
-  hasNews: boolean,
+  { siteUrl, now, hasNews }: Posting,
 ): Promise<void> {
   for (const { id, slug } of await ownedAmong(store, post.accountId, post.services)) {
     const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(post.id)}-${id}`;

@@ -132,7 +132,7 @@ export async function addOwnerMaintenance(
   if (row === undefined) throw new Error('the maintenance was not written');
   await planOccurrences(store, row, now);
   const made = toOwnerMaintenance(row);
-  await tellPagesOfMaintenance(store, null, made, siteUrl, now);
+  await tellPagesOfMaintenance(store, null, made, { siteUrl, now });
   return made;
 }
 
@@ -179,7 +179,7 @@ export async function putOwnerMaintenance(
   const { kysely, queries } = store;
   await queries.run(kysely.updateTable('owner_maintenances').set(changed).where('id', '=', id));
   await planOccurrences(store, { ...row, ...changed }, now);
-  await tellPagesOfMaintenance(store, before, maintenance, row.site_url, now);
+  await tellPagesOfMaintenance(store, before, maintenance, { siteUrl: row.site_url, now });
 }
 
 /** Tells the subscribers of pages which maintenance of pages alone has begun and ended since the last call. */
@@ -196,8 +196,10 @@ export async function tellPageMaintenances(store: RegistryStore, now: number): P
     const isNew = (at: number) => at > from && at <= now && at >= post.createdAt;
     for (const occurrence of await occurrencesOf(post, from, OCCURRENCES_TOLD)) {
       const { startsAt, endsAt } = occurrence;
-      if (isNew(startsAt)) await tellPhase(store, post, occurrence, row.site_url, 'running', startsAt);
-      if (isNew(endsAt)) await tellPhase(store, post, occurrence, row.site_url, 'ended', endsAt);
+      const siteUrl = row.site_url;
+      if (isNew(startsAt))
+        await tellPhase(store, post, occurrence, { siteUrl, phase: 'running', at: startsAt });
+      if (isNew(endsAt)) await tellPhase(store, post, occurrence, { siteUrl, phase: 'ended', at: endsAt });
     }
   }
 }
@@ -249,7 +251,7 @@ async function planOccurrences(
   const wanted = new Map<string, Maintenance>();
   for (const service of await servicesOf(store, post))
     for (const occurrence of occurrences) {
-      const one = asMaintenance(post, occurrence, service, row.site_url, now);
+      const one = asMaintenance(post, occurrence, service, { siteUrl: row.site_url, announcedAt: now });
       wanted.set(one.id, one);
     }
   const stored = await queries.all(
@@ -304,8 +306,7 @@ function asMaintenance(
   post: OwnerMaintenance,
   { startsAt, endsAt }: Occurrence,
   service: { readonly id: number; readonly slug: string },
-  siteUrl: string,
-  now: number,
+  { siteUrl, announcedAt }: { readonly siteUrl: string; readonly announcedAt: number },
 ): Maintenance {
   return {
     id: occurrenceId(post.id, startsAt, service.id),
@@ -319,7 +320,7 @@ function asMaintenance(
     sourceUrl: `${siteUrl}/status/${service.slug}`,
     updates: [],
     ownerId: post.id,
-    announcedAt: now,
+    announcedAt,
   };
 }
 

@@ -73,14 +73,22 @@ async function toldAmong(store: RegistryStore, accountId: number, serviceIds: re
   return owned.filter(({ visibility }) => visibility !== 'private');
 }
 
-/** Tells of an incident that was written. `before`: its status; null: it is new. `hasNews`: an update was added. */
+/** The writing of an owner's incident. */
+export interface Posting {
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  /** The time at which it is recorded, epoch milliseconds. */
+  readonly now: number;
+  /** True if an update was added. */
+  readonly hasNews: boolean;
+}
+
+/** Tells of an incident that was written. `before`: its status; null: it is new. */
 export async function tellPagesOfIncident(
   store: RegistryStore,
   before: IncidentStatus | null,
   post: OwnerIncident,
-  siteUrl: string,
-  now: number,
-  hasNews: boolean,
+  { siteUrl, now, hasNews }: Posting,
 ): Promise<void> {
   if (post.pages.length === 0) return;
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
@@ -99,23 +107,28 @@ export async function tellPagesOfMaintenance(
   store: RegistryStore,
   before: OwnerMaintenance | null,
   post: OwnerMaintenance,
-  siteUrl: string,
-  now: number,
+  { siteUrl, now }: Omit<Posting, 'hasNews'>,
 ): Promise<void> {
   if (post.pages.length === 0 || (before !== null && post.cancelledAt === null)) return;
   const [next] = await occurrencesOf(before ?? post, now, 1);
   if (next === undefined) return;
-  await tellPhase(store, post, next, siteUrl, post.cancelledAt === null ? 'planned' : 'ended', now);
+  const phase = post.cancelledAt === null ? 'planned' : 'ended';
+  await tellPhase(store, post, next, { siteUrl, phase, at: now });
 }
 
-/** Tells of an occurrence. `at`: when the phase began, epoch milliseconds. */
+/** A phase of an occurrence, and its beginning, epoch milliseconds. */
+interface BegunPhase {
+  readonly siteUrl: string;
+  readonly phase: Maintenance['phase'];
+  readonly at: number;
+}
+
+/** Tells of an occurrence. */
 export async function tellPhase(
   store: RegistryStore,
   post: OwnerMaintenance,
   { startsAt, endsAt }: Occurrence,
-  siteUrl: string,
-  phase: Maintenance['phase'],
-  at: number,
+  { siteUrl, phase, at }: BegunPhase,
 ): Promise<void> {
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
     if (!post.pages.includes(id) || (await toldAmong(store, post.accountId, services)).length > 0) continue;

@@ -8,7 +8,6 @@ import {
   type PageAccess,
   type PageTexts,
   PICTURE_USES,
-  type PictureUse,
 } from '../../../domain/status-page.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
@@ -16,7 +15,14 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
+import type {
+  NewPage,
+  PageEdit,
+  PageStore,
+  PutPictures,
+  SeenPage,
+  StoredPicture,
+} from '../../ports/status-pages.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { refuseServiceName, refuseTakenNames } from '../services/slugs.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
@@ -46,7 +52,7 @@ export const PAGE_CALLS: Calls<PageStore> = {
     return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
   }),
   changePage: write(changePage),
-  putPicture: write(putPicture),
+  putPictures: write(putPictures),
   findPagePassword: read(async ({ kysely, queries }, pageId) => {
     const pages = kysely.selectFrom('status_pages').where('id', '=', pageId).where('removed', '=', 0);
     return (await queries.first(pages.select('password_hash')))?.password_hash ?? null;
@@ -131,9 +137,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
 /** Changes a page inside the caller's transaction, as the port describes it. */
 export async function changePage(
   store: RegistryStore,
-  accountId: number,
-  slug: string,
-  revision: number,
+  { accountId, slug, revision }: SeenPage,
   edit: PageEdit,
   now: number,
 ): Promise<void> {
@@ -184,30 +188,25 @@ function readersOf(access: PageAccess, passwordHash: string | null) {
   };
 }
 
-/** Sets or removes a picture inside the caller's transaction, as the port describes it. */
-export async function putPicture(
+/** Sets or removes pictures inside the caller's transaction, as the port describes it. */
+export async function putPictures(
   store: RegistryStore,
-  accountId: number,
-  slug: string,
-  use: PictureUse,
-  picture: StoredPicture | null,
+  { accountId, slug }: Omit<SeenPage, 'revision'>,
+  pictures: PutPictures,
   now: number,
 ): Promise<boolean> {
   const { kysely, queries } = store;
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return false;
-  await putBytes(store, row.id, { [use]: picture });
+  await putBytes(store, row.id, pictures);
   await queries.run(
     kysely
       .updateTable('status_pages')
-      .set({ ...describePictures({ [use]: picture }), revision: row.revision + 1, updated_at: now })
+      .set({ ...describePictures(pictures), revision: row.revision + 1, updated_at: now })
       .where('id', '=', row.id),
   );
   return true;
 }
-
-/** Pictures to store by their use. Null: none; absent: unchanged. */
-type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
 
 async function putBytes({ kysely, queries }: RegistryStore, pageId: number, put: PutPictures): Promise<void> {
   for (const use of PICTURE_USES) {
@@ -265,6 +264,7 @@ export async function removePage(
 
 const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };
 
+// biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
 async function provePageDomain(
   store: RegistryStore,
   accountId: number,
@@ -301,6 +301,7 @@ async function provePageDomain(
   return proved === undefined ? 'missing' : toPage(proved);
 }
 
+// biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
 async function notePageProof(
   store: RegistryStore,
   accountId: number,

@@ -123,7 +123,7 @@ export async function noteHeartbeat(
   const written =
     reports === null
       ? stored
-      : JSON.stringify(await noteReport(store, serviceId, JSON.parse(stored), reports, arrivedAt));
+      : JSON.stringify(await noteReport(store, serviceId, { known: JSON.parse(stored), reports }, arrivedAt));
   const reportTimestamp = counted && kind !== 'start' ? timestamp : null;
   const lastArrivedAt = counted ? arrivedAt : state.arrived_at;
   const newestTimestamp = newest(reportTimestamp, state.timestamp);
@@ -168,12 +168,17 @@ async function noteRun(
   return null;
 }
 
+/** The states by the last report of dependencies, and the next report. */
+interface TwoReports {
+  readonly known: readonly DependencyState[];
+  readonly reports: readonly DependencyReport[];
+}
+
 /** Writes the changes from one report to the next; returns the new states. */
 async function noteReport(
   { queries }: RegistryStore,
   serviceId: number,
-  known: readonly DependencyState[],
-  reports: readonly DependencyReport[],
+  { known, reports }: TwoReports,
   at: number,
 ): Promise<DependencyState[]> {
   const before = new Map(known.map((state) => [state.name, state]));

@@ -136,6 +136,7 @@ function fitsNumbers({ status, regions }: PlainRow, latest: StoredCheck | null):
   );
 }
 
+// biome-ignore lint/complexity/useMaxParams: called for each of up to a million services
 function packStatus(
   numbers: Float64Array,
   at: number,

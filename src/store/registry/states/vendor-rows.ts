@@ -148,7 +148,7 @@ async function putVendorReading(store: RegistryStore, reading: VendorReading): P
       if (other !== undefined) renamed.add(other.entry);
       row = other ?? row;
     }
-    if (await putEntry(store, reading, entry, row, stored)) changed = true;
+    if (await putEntry(store, reading, { entry, row }, stored)) changed = true;
   }
   const starts = reading.entries.map((entry) =>
     entry.kind === 'incident' ? (entry.startedAt ?? reading.readAt) : entry.startsAt,
@@ -169,8 +169,7 @@ async function putVendorReading(store: RegistryStore, reading: VendorReading): P
 async function putEntry(
   store: RegistryStore,
   { serviceId, slug, feed, kind, document, readAt }: VendorReading,
-  entry: FeedEntry,
-  row: EntryRow | undefined,
+  { entry, row }: { readonly entry: FeedEntry; readonly row: EntryRow | undefined },
   stored: Stored,
 ): Promise<boolean> {
   const ownId = publicId(kind, feed, entry.key, slug);

@@ -85,7 +85,7 @@ export async function queryBuckets(
     for (const { span, series } of await readSpans(link, serviceId, spans)) {
       bucketing.addSeries(series);
       if (hours !== null && isByHours)
-        storeHours(hours, serviceId, span, series, known.get(tagOf(span.region)) ?? NO_HOURS);
+        storeHours(hours, serviceId, { span, series }, known.get(tagOf(span.region)) ?? NO_HOURS);
     }
   }
   return bucketing.buckets();
@@ -205,8 +205,7 @@ async function readSpans(
 function storeHours(
   { completeBefore, store }: HourSummaryWriter,
   serviceId: number,
-  span: Span,
-  { times, outcomes }: Series,
+  { span, series: { times, outcomes } }: { readonly span: Span; readonly series: Series },
   known: ReadonlySet<number>,
 ): void {
   const byHour = new Map<number, number[]>();

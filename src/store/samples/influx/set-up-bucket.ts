@@ -56,7 +56,7 @@ export async function setUpBucket(
     steps.push({ what: 'organisation', made: false, found, advice });
     return true;
   };
-  const response = await request(settings, 'GET', '/api/v2/orgs', org === null ? {} : queryOf(org));
+  const response = await request(settings, '/api/v2/orgs', org === null ? {} : queryOf(org));
   if (response.body === null) return false;
   if (org === null) {
     const [one, other] = listOf(accept(response), 'orgs');
@@ -95,7 +95,7 @@ function queryOf(org: string): Record<string, string> {
 
 async function findBucket(settings: InfluxSettings, org: string): Promise<Bucket | null> {
   const name = settings.bucket;
-  const response = await request(settings, 'GET', '/api/v2/buckets', { name, ...queryOf(org) });
+  const response = await request(settings, '/api/v2/buckets', { name, ...queryOf(org) });
   // Some versions respond with 404, others list buckets of the system instead.
   const buckets = response.status === 404 ? [] : listOf<Bucket>(accept(response), 'buckets');
   return buckets.find((bucket) => bucket.name === name) ?? null;
@@ -109,9 +109,7 @@ async function makeBucket(
 ): Promise<Bucket> {
   const name = settings.bucket;
   const retentionRules = [{ type: 'expire', everySeconds: Math.ceil(retentionMs / 1_000) }];
-  const made = accept(
-    await request(settings, 'POST', '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }),
-  );
+  const made = accept(await request(settings, '/api/v2/buckets', {}, { orgID: orgId, name, retentionRules }));
   const found = `${name} was made, and keeps points ${keptText(retentionMs)}`;
   steps.push({ what: 'bucket', made: true, found, advice: null });
   return made as unknown as Bucket;
@@ -136,7 +134,7 @@ async function findOrMakeMapping(
   { orgId, bucketId, database }: { orgId: string; bucketId: string; database: string },
   steps: SetupStep[],
 ): Promise<void> {
-  const response = await request(settings, 'GET', '/api/v2/dbrps', { orgID: orgId, db: database });
+  const response = await request(settings, '/api/v2/dbrps', { orgID: orgId, db: database });
   const mappings = listOf<Mapping>(accept(response), 'content').filter(
     (mapping) => mapping.database === database,
   );
@@ -144,7 +142,7 @@ async function findOrMakeMapping(
     mappings.find((mapping) => mapping.default) ?? mappings.find(({ virtual }) => virtual !== true);
   if (known === undefined) {
     const mapping = { orgID: orgId, bucketID: bucketId, database, retention_policy: POLICY, default: true };
-    accept(await request(settings, 'POST', '/api/v2/dbrps', {}, mapping));
+    accept(await request(settings, '/api/v2/dbrps', {}, mapping));
     const found = `the database ${database} was mapped to the bucket, for InfluxQL`;
     steps.push({ what: 'mapping', made: true, found, advice: null });
     return;
@@ -161,16 +159,15 @@ async function findOrMakeMapping(
   });
 }
 
-/** Sends a request. Rejects if no response arrives, or one that denies access or reports a fault of the server. */
+/** Sends a request: a POST if it has a body, else a GET. Rejects if no response arrives, or one that denies access or reports a fault of the server. */
 async function request(
   settings: InfluxSettings,
-  method: 'GET' | 'POST',
   path: string,
   query: Record<string, string>,
   body?: object,
 ): Promise<ApiResponse> {
   const { status, text } = await fetchText(`${settings.url}${path}?${new URLSearchParams(query)}`, {
-    method,
+    method: body === undefined ? 'GET' : 'POST',
     headers: { ...authorizationOf(settings), 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
