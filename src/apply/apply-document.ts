@@ -160,18 +160,11 @@ export async function readWanted(
     (one) => readWantedRule(one, names),
     ({ name }) => name,
   );
-  const readings = await readWantedMaintenances(
-    lists.maintenances ?? [],
-    present.maintenance,
-    {
-      services: own,
-      pages: [...new Set([...page.found.keys(), ...(staysBeside('pages') ? present.page.keys() : [])])],
-    },
-    now(),
-  );
+  const pages = [...new Set([...page.found.keys(), ...(staysBeside('pages') ? present.page.keys() : [])])];
+  const subjects = { services: own, pages };
   const maintenance = readList(
     'maintenances',
-    readings,
+    await readWantedMaintenances(lists.maintenances ?? [], present.maintenance, subjects, now()),
     (reading) => reading,
     ({ key }) => key,
   );
@@ -183,14 +176,7 @@ export async function readWanted(
   const registrations = [...service.found.values()].map((one) =>
     one.dependsOn === undefined ? one : { ...one, dependsOn: one.dependsOn.map(slugOf) },
   );
-  const compared = await compareSecrets(
-    registry,
-    registrations.map((one) => ({ ...one, before: present.service.get(one.key)?.check })),
-  );
-  const wanted = registrations.map((one, index) => {
-    const { fresh = {}, kept = {} } = compared[index] ?? {};
-    return { service: one, credentials: { fresh, kept: { ...one.check.sealed, ...kept } } };
-  });
+  const wanted = await withCredentials(registry, registrations, present);
   return accept({
     service: new Map(wanted.map((one) => [one.service.key, one])),
     page: sealed.found,
@@ -209,6 +195,22 @@ export async function readWanted(
       ...[...maintenance.found.values()].map((one) => wantedMaintenanceItem(one, present.service)),
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
+  });
+}
+
+/** Takes the credentials out of services, apart from those that are stored already. */
+async function withCredentials(
+  registry: ReadApplyContext['registry'],
+  services: readonly WantedRegistration['service'][],
+  present: PresentContent,
+): Promise<WantedRegistration[]> {
+  const compared = await compareSecrets(
+    registry,
+    services.map((one) => ({ ...one, before: present.service.get(one.key)?.check })),
+  );
+  return services.map((service, index) => {
+    const { fresh = {}, kept = {} } = compared[index] ?? {};
+    return { service, credentials: { fresh, kept: { ...service.check.sealed, ...kept } } };
   });
 }
 

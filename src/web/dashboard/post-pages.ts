@@ -205,14 +205,9 @@ export function postPages<Post extends PostSubject, Document, Context>(
       async take(post, session, fields) {
         if (fields.has('preview'))
           return await editor(post, session, { form: 'save', problems: {}, typed: fields });
-        const [id, patch] = [changes.keyOf(post), documentIn(fields, post)];
-        const outcome = await changes.patch(
-          context,
-          memberOf(session),
-          { key: id, revisions: revisionIn(fields) },
-          patch,
-        );
-        return renameFields(outcome, fieldNames);
+        const target = { key: changes.keyOf(post), revisions: revisionIn(fields) };
+        const patch = documentIn(fields, post);
+        return renameFields(await changes.patch(context, memberOf(session), target, patch), fieldNames);
       },
       back: () => path,
       page: editor,
