@@ -205,11 +205,7 @@ const RANGE_US = { lowest: 1, highest: 3_600_000_000, figures: 2 };
 const UNUSED_RESOLUTION_MS = 2 ** 31 - 1;
 
 /** Replaces prom-client's percentiles of the lag, whose timer would be most of the wake-ups of a program with little to do. */
-function replaceEventLoopLag(
-  registry: Registry,
-  prefix: string,
-  clock: Clock = systemClock,
-): void {
+function replaceEventLoopLag(registry: Registry, prefix: string, clock: Clock = systemClock): void {
   const histogram = createHistogram(RANGE_US);
   /** Every second of the clock, since the timers of {@link systemClock} are aligned. */
   let dueMs = (Math.floor(clock.monotonic() / PERIOD_MS) + 1) * PERIOD_MS;
