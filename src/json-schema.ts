@@ -6,22 +6,6 @@ import type { Type as TypeBox } from '@sinclair/typebox';
 
 export type { Static, TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox';
 
-type Builder = Pick<
-  typeof TypeBox,
-  | 'Array'
-  | 'Boolean'
-  | 'Integer'
-  | 'Literal'
-  | 'Null'
-  | 'Number'
-  | 'Object'
-  | 'Optional'
-  | 'Record'
-  | 'String'
-  | 'Union'
-  | 'Unsafe'
->;
-
 const OPTIONAL = Symbol('optional');
 
 /** A builder of a type without parameters. */
@@ -57,4 +41,4 @@ const builder = {
  * Builds schemas as TypeBox does, with the same members in the same order. `Optional` marks a member of an object that
  * may be absent; a `Union` has at least two schemas.
  */
-export const Type = builder as unknown as Builder;
+export const Type = builder as unknown as Pick<typeof TypeBox, keyof typeof builder>;

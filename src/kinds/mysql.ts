@@ -3,19 +3,16 @@ import { createHash } from 'node:crypto';
 import { failureOf } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import type { Dialogue } from '../outbound/dialogue.ts';
-import { defineKind, PortSetting } from './check-kind.ts';
+import { defineKind } from './check-kind.ts';
 import {
   breakOff,
   contentFailure,
+  type DatabaseWish,
+  databaseSettings,
   notProtocol,
-  QUERY_SETTINGS,
-  type QueryWish,
   refusal,
-  refuseAlone,
-  refuseTalk,
+  refuseDatabase,
   type Security,
-  SIGN_IN_SETTINGS,
-  securitySettings,
   type TalkVerdict,
   talk,
   withoutSecrets,
@@ -45,24 +42,10 @@ const HOST_BLOCKED = 1129;
 
 /** The check of a database. */
 export const mysqlCheck = defineKind({
-  settings: Type.Object({
-    port: Type.Optional(PortSetting),
-    ...securitySettings(['starttls', 'plain']),
-    ...SIGN_IN_SETTINGS,
-    database: Type.Optional(Type.String({ format: 'password', minLength: 1, maxLength: 64 })),
-    ...QUERY_SETTINGS,
-  }),
+  settings: Type.Object(databaseSettings(64)),
   defaultPort: DEFAULT_PORT,
   destinationOf: ({ port = DEFAULT_PORT, security = 'plain' }) => `mysql+${security}:${port}`,
-  refuse: (settings, names) => [
-    ...refuseTalk(settings, names, settings.security ?? 'plain'),
-    ...refuseAlone(names, [
-      ['password', 'username'],
-      ['query', 'username'],
-      ['database', 'username'],
-      ['returns', 'query'],
-    ]),
-  ],
+  refuse: refuseDatabase,
   prepare: (tools) => (run, settings) => {
     const { port = DEFAULT_PORT, security = 'plain' } = settings;
     return talk(tools, run, {
@@ -74,19 +57,13 @@ export const mysqlCheck = defineKind({
   },
 });
 
-interface Wanted extends QueryWish {
-  readonly username?: string;
-  readonly password?: string;
-  readonly database?: string;
-}
-
 /**
  * Without credentials, an unknown user signs in: a connection that ends before that counts against our host, which the server blocks after a
  * hundred of them.
  */
 async function speak(
   dialogue: Dialogue,
-  wanted: Wanted,
+  wanted: DatabaseWish,
   security: Security,
   secure: () => Promise<void>,
 ): Promise<TalkVerdict> {
@@ -135,7 +112,7 @@ async function speak(
 /** Completes a sign-in; undefined: the server is ready for a query. */
 async function signIn(
   dialogue: Dialogue,
-  wanted: Wanted,
+  wanted: DatabaseWish,
   greeting: Greeting,
   isSecure: boolean,
 ): Promise<TalkVerdict | undefined> {
@@ -169,7 +146,7 @@ async function signIn(
 
 async function ask(
   dialogue: Dialogue,
-  { query = '', returns, username, password }: Wanted,
+  { query = '', returns, username, password }: DatabaseWish,
 ): Promise<TalkVerdict> {
   // COM_QUERY
   dialogue.send(packetOf(0, Buffer.from([3]), Buffer.from(query)));
@@ -199,7 +176,7 @@ async function ask(
 }
 
 /** The verdict on an error before the sign-in is over. Without credentials a refusal of ours is an answer as good as any. */
-function judgeError(body: Buffer, { username, password }: Wanted): TalkVerdict {
+function judgeError(body: Buffer, { username, password }: DatabaseWish): TalkVerdict {
   const { number, text } = readError(body);
   if (number === HOST_BLOCKED) return 'blocked';
   const error = `${number} ${text}`;

@@ -4,19 +4,16 @@ import { promisify } from 'node:util';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import type { Dialogue } from '../outbound/dialogue.ts';
-import { defineKind, PortSetting } from './check-kind.ts';
+import { defineKind } from './check-kind.ts';
 import {
   breakOff,
   contentFailure,
+  type DatabaseWish,
+  databaseSettings,
   notProtocol,
-  QUERY_SETTINGS,
-  type QueryWish,
   refusal,
-  refuseAlone,
-  refuseTalk,
+  refuseDatabase,
   type Security,
-  SIGN_IN_SETTINGS,
-  securitySettings,
   type TalkVerdict,
   talk,
   withoutSecrets,
@@ -47,24 +44,10 @@ const CONCERNS_ALL = /^(?:57P0[0-5]|53\d\d\d|58\d\d\d|XX\d\d\d)$/;
 
 /** The check of a database. */
 export const postgresCheck = defineKind({
-  settings: Type.Object({
-    port: Type.Optional(PortSetting),
-    ...securitySettings(['starttls', 'plain']),
-    ...SIGN_IN_SETTINGS,
-    database: Type.Optional(Type.String({ format: 'password', minLength: 1, maxLength: 63 })),
-    ...QUERY_SETTINGS,
-  }),
+  settings: Type.Object(databaseSettings(63)),
   defaultPort: DEFAULT_PORT,
   destinationOf: ({ port = DEFAULT_PORT, security = 'plain' }) => `postgres+${security}:${port}`,
-  refuse: (settings, names) => [
-    ...refuseTalk(settings, names, settings.security ?? 'plain'),
-    ...refuseAlone(names, [
-      ['password', 'username'],
-      ['query', 'username'],
-      ['database', 'username'],
-      ['returns', 'query'],
-    ]),
-  ],
+  refuse: refuseDatabase,
   prepare: (tools) => (run, settings) => {
     const { port = DEFAULT_PORT, security = 'plain' } = settings;
     return talk(tools, run, {
@@ -76,15 +59,9 @@ export const postgresCheck = defineKind({
   },
 });
 
-interface Wanted extends QueryWish {
-  readonly username?: string;
-  readonly password?: string;
-  readonly database?: string;
-}
-
 async function speak(
   dialogue: Dialogue,
-  wanted: Wanted,
+  wanted: DatabaseWish,
   security: Security,
   secure: () => Promise<void>,
 ): Promise<TalkVerdict> {
@@ -107,7 +84,7 @@ async function speak(
 /** Signs in; undefined: the server is ready for a query. */
 async function signIn(
   dialogue: Dialogue,
-  { username, password = '' }: Wanted,
+  { username, password = '' }: DatabaseWish,
   isSecure: boolean,
 ): Promise<TalkVerdict | undefined> {
   const secrets = [password, username];
@@ -143,7 +120,7 @@ async function signIn(
 
 async function ask(
   dialogue: Dialogue,
-  { query = '', returns, username, password }: Wanted,
+  { query = '', returns, username, password }: DatabaseWish,
 ): Promise<TalkVerdict> {
   dialogue.send(message('Q', Buffer.from(`${query}\0`)));
   // Undefined: there is no row yet.

@@ -8,7 +8,7 @@ import { Type } from '../json-schema.ts';
 import { Dialogue, DialogueBroken } from '../outbound/dialogue.ts';
 import type { Fault } from '../outbound/fault.ts';
 import { targetFault } from '../outbound/fault.ts';
-import { attemptOf, type ProbeTools, type Run, type WrongSetting } from './check-kind.ts';
+import { attemptOf, PortSetting, type ProbeTools, type Run, type WrongSetting } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,
   clientCertificateOf,
@@ -41,14 +41,46 @@ export const SIGN_IN_SETTINGS = {
 };
 
 /** The settings of databases: a query, and what its first value must be. */
-export const QUERY_SETTINGS = {
+const QUERY_SETTINGS = {
   query: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000, writeOnly: true })),
   returns: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
 };
 
-export interface QueryWish {
+interface QueryWish {
   readonly query?: string;
   readonly returns?: string;
+}
+
+/** The settings of a database that is signed in to, whose names have at most `nameLength` characters. */
+export function databaseSettings(nameLength: number) {
+  return {
+    port: Type.Optional(PortSetting),
+    ...securitySettings(['starttls', 'plain']),
+    ...SIGN_IN_SETTINGS,
+    database: Type.Optional(Type.String({ format: 'password', minLength: 1, maxLength: nameLength })),
+    ...QUERY_SETTINGS,
+  };
+}
+
+/** A sign-in to a database, and what is asked there. */
+export interface DatabaseWish extends QueryWish {
+  readonly username?: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+/** The problems of the settings of such a database. */
+export function refuseDatabase(
+  settings: TalkSettings & { readonly security?: Security },
+  names: ReadonlySet<string>,
+): WrongSetting[] {
+  const pairs = [
+    ['password', 'username'],
+    ['query', 'username'],
+    ['database', 'username'],
+    ['returns', 'query'],
+  ] as const;
+  return [...refuseTalk(settings, names, settings.security ?? 'plain'), ...refuseAlone(names, pairs)];
 }
 
 interface TalkSettings extends QueryWish {

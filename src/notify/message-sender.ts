@@ -19,16 +19,7 @@ import { type SenderContext, startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
 export interface MessageSenderOptions extends Omit<SenderContext, 'clock'> {
-  readonly registry: Pick<
-    MessageStore,
-    | 'dueMessages'
-    | 'hasMessages'
-    | 'noteMessage'
-    | 'forgetMessages'
-    | 'failingChannels'
-    | 'tellFailingChannel'
-  > &
-    Partial<WriteCounter>;
+  readonly registry: MessageStore & Partial<WriteCounter>;
   readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly tools: ChannelTools;
   readonly random: Random;

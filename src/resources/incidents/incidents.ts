@@ -7,7 +7,7 @@ import {
   textBytesOf,
   withUpdate,
 } from '../../domain/incident/owner-incident.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { OwnerIncidentStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 import { type ChangeTarget, createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
@@ -22,11 +22,7 @@ import {
 
 /** The dependencies of changes of incidents. */
 export interface IncidentContext {
-  readonly registry: Pick<
-    PostStore,
-    'addOwnerIncident' | 'ownerIncidentsOf' | 'findOwnerIncident' | 'putOwnerIncident' | 'removeOwnerIncident'
-  > &
-    SubjectStore;
+  readonly registry: OwnerIncidentStore & SubjectStore;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly now: () => number;

@@ -11,7 +11,7 @@ import {
   withOccurrence,
 } from '../../domain/incident/owner-maintenance.ts';
 import { type Static, Type } from '../../json-schema.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { OwnerMaintenanceStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 import { type ChangeTarget, createChanges } from '../kit/create-changes.ts';
 import { readSubjects, type SubjectStore } from '../kit/post-subjects.ts';
@@ -25,11 +25,7 @@ import {
 
 /** The dependencies of changes of maintenances. */
 export interface MaintenanceContext {
-  readonly registry: Pick<
-    PostStore,
-    'addOwnerMaintenance' | 'ownerMaintenancesOf' | 'findOwnerMaintenance' | 'putOwnerMaintenance'
-  > &
-    SubjectStore;
+  readonly registry: OwnerMaintenanceStore & SubjectStore;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly now: () => number;

@@ -35,8 +35,8 @@ export interface AnnouncedWindow {
 /** Maximum number of windows in a query. */
 export const MAX_ANNOUNCED_WINDOWS = 400;
 
-/** Posts. An account can change only its own; that of others counts as missing. */
-export interface PostStore {
+/** Incidents. An account can change only its own; that of others counts as missing. */
+export interface OwnerIncidentStore {
   /** Stores an incident, also in the lists of its services. Rejects with `account_limit`. */
   addOwnerIncident(incident: NewOwnerIncident): Promise<OwnerIncident>;
   /** Newest start first, with the beginnings of the newest texts. */
@@ -55,7 +55,10 @@ export interface PostStore {
    * first, at most 20.
    */
   incidentsPostedOn(query: PagePostsQuery): Promise<OwnerIncident[]>;
+}
 
+/** Maintenance. An account can change only its own; that of others counts as missing. */
+export interface OwnerMaintenanceStore {
   /** Stores a maintenance, and its next occurrence for each of its services. Rejects with `account_limit`. */
   addOwnerMaintenance(maintenance: NewOwnerMaintenance): Promise<OwnerMaintenance>;
   /** By the start of the first occurrence, without withdrawn ones. */
@@ -74,3 +77,6 @@ export interface PostStore {
    */
   announcedWindows(serviceId: number, from: number, to: number): Promise<AnnouncedWindow[]>;
 }
+
+/** Posts. */
+export interface PostStore extends OwnerIncidentStore, OwnerMaintenanceStore {}

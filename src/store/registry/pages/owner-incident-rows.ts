@@ -11,7 +11,7 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema } from '../../database/schema.ts';
-import type { NewOwnerIncident, PagePostsQuery, PostStore } from '../../ports/posts.ts';
+import type { NewOwnerIncident, OwnerIncidentStore, PagePostsQuery } from '../../ports/posts.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
@@ -25,17 +25,7 @@ const TAKEN = statement<{ readonly bytes: number }>(
 /** Maximum number of incidents that a page shows. */
 const MAX_ON_PAGE = 20;
 
-type IncidentCalls = Pick<
-  PostStore,
-  | 'addOwnerIncident'
-  | 'ownerIncidentsOf'
-  | 'findOwnerIncident'
-  | 'putOwnerIncident'
-  | 'removeOwnerIncident'
-  | 'incidentsPostedOn'
->;
-
-export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
+export const OWNER_INCIDENT_CALLS: Calls<OwnerIncidentStore> = {
   addOwnerIncident: write(async (store, incident) => {
     const { kysely, queries } = store;
     const { accountId, now, siteUrl, ...post } = incident;

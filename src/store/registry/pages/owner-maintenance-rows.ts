@@ -20,7 +20,11 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import { MAX_ANNOUNCED_WINDOWS, type NewOwnerMaintenance, type PostStore } from '../../ports/posts.ts';
+import {
+  MAX_ANNOUNCED_WINDOWS,
+  type NewOwnerMaintenance,
+  type OwnerMaintenanceStore,
+} from '../../ports/posts.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';
@@ -48,18 +52,7 @@ const FORGET_WITHDRAWN = statement(
   'DELETE FROM owner_maintenances WHERE account_id = ? AND cancelled_at < ?',
 );
 
-type MaintenanceCalls = Pick<
-  PostStore,
-  | 'addOwnerMaintenance'
-  | 'ownerMaintenancesOf'
-  | 'findOwnerMaintenance'
-  | 'putOwnerMaintenance'
-  | 'maintenancesPostedOn'
-  | 'maintenancesPostedOf'
-  | 'announcedWindows'
->;
-
-export const OWNER_MAINTENANCE_CALLS: Calls<MaintenanceCalls> = {
+export const OWNER_MAINTENANCE_CALLS: Calls<OwnerMaintenanceStore> = {
   addOwnerMaintenance: write(addOwnerMaintenance),
   ownerMaintenancesOf: read(ownerMaintenancesOf),
   findOwnerMaintenance: read(async (store, accountId, id) => {
