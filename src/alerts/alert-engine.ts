@@ -29,7 +29,7 @@ import type {
   RuleStore,
   StoredAlertState,
 } from '../store/ports/alerts.ts';
-import type { WriteCounter } from '../store/ports/write-counter.ts';
+import type { WriteCounter } from '../store/ports/storage-health.ts';
 import {
   type AlertRules,
   type AlertSources,

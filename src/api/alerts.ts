@@ -7,9 +7,9 @@ import type { Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { type AlertContext, acknowledgeAlert, openAlerts } from '../resources/alerts/open-alerts.ts';
+import { type RepeatableContext, repeatableRoute } from '../resources/kit/once.ts';
 import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
 import { resultOf } from '../resources/kit/refused.ts';
-import { type RepeatableContext, repeatableRoute } from '../resources/kit/repeatable-route.ts';
 import { principalOf, REMOVED } from '../resources/kit/write-route.ts';
 import type { KeyStore } from '../store/ports/keys.ts';
 

@@ -14,8 +14,8 @@ import {
   VerificationSchema,
   viewVerification,
 } from '../resources/kit/domain-verification.ts';
+import { repeatableRoute } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
-import { repeatableRoute } from '../resources/kit/repeatable-route.ts';
 import { withMember, withSettings } from '../resources/kit/typed-settings.ts';
 import {
   CREATED_HEADERS,

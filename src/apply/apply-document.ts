@@ -25,8 +25,7 @@ import {
   type ReadPage,
   readPageDocument,
 } from '../resources/pages/page-document.ts';
-import { sealReaders } from '../resources/pages/page-readers.ts';
-import { needsName } from '../resources/pages/pages.ts';
+import { needsName, sealReaders } from '../resources/pages/pages.ts';
 import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
 import { refuseListed } from '../resources/services/register-services.ts';

@@ -18,8 +18,15 @@ import {
   type NamedAccount,
   readAccountChoice,
 } from './accounts.ts';
-import { CommandError, type CommonOptions, UsageError } from './command.ts';
-import { filterRows, hasText, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
+import {
+  CommandError,
+  type CommonOptions,
+  filterRows,
+  hasText,
+  type ListOptions,
+  NOTHING_MATCHES,
+  UsageError,
+} from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';

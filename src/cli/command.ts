@@ -2,6 +2,7 @@
 import { printableLines } from '../domain/printable-text.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import { printNote } from './output.ts';
+import type { OutputRow } from './table.ts';
 
 /** Options of all commands. */
 export interface CommonOptions {
@@ -32,4 +33,43 @@ export function endByError(error: unknown): never {
   if (LISTING_CODES.includes(code)) console.error(printableLines(message));
   else printNote(`upbeat: ${message}`);
   process.exit(code === 'bad_config' || error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE);
+}
+
+/** Options of a list that can be searched. */
+export interface ListOptions extends CommonOptions {
+  /** Part of a text, in any case. */
+  readonly q?: string;
+}
+
+/** The note where a list has rows, and the filters leave none. */
+export const NOTHING_MATCHES = 'Nothing matches.';
+
+/**
+ * The rows that match all filters: `q` is part of a column in `searched`, and each other filter names the word of its column.
+ * Absent filters match every row.
+ */
+export function filterRows<Row extends OutputRow>(
+  rows: readonly Row[],
+  {
+    q = '',
+    ...words
+  }: { readonly [column: string]: readonly string[] | string | undefined; readonly q?: string | undefined },
+  searched: readonly string[],
+): Row[] {
+  return rows.filter(
+    (row) =>
+      Object.entries(words).every(
+        ([column, all]) => all === undefined || all.includes(String(row[column])),
+      ) &&
+      hasText(
+        searched.map((column) => String(row[column] ?? '')),
+        q,
+      ),
+  );
+}
+
+/** Returns true if one of the texts contains `q`, in any case. */
+export function hasText(texts: readonly string[], q: string): boolean {
+  const wanted = q.trim().toLowerCase();
+  return texts.some((text) => text.toLowerCase().includes(wanted));
 }

@@ -6,8 +6,13 @@ import { addKey, listKeys, readKeyInput, revokeKey } from '../resources/keys/key
 import type { Registry } from '../store/ports/registry.ts';
 import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
-import { CommandError, type CommonOptions } from './command.ts';
-import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
+import {
+  CommandError,
+  type CommonOptions,
+  filterRows,
+  type ListOptions,
+  NOTHING_MATCHES,
+} from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';

@@ -12,8 +12,7 @@ import {
 } from '../resources/maintenances/maintenances.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from './accounts.ts';
-import type { CommonOptions } from './command.ts';
-import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
+import { type CommonOptions, filterRows, type ListOptions, NOTHING_MATCHES } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printJson, printRows } from './output.ts';

@@ -26,9 +26,15 @@ import { type ServiceContext, serviceChanges } from '../resources/services/servi
 import type { Registry } from '../store/ports/registry.ts';
 import type { AllServices } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
-import { CommandError, type CommonOptions, UsageError } from './command.ts';
+import {
+  CommandError,
+  type CommonOptions,
+  filterRows,
+  type ListOptions,
+  NOTHING_MATCHES,
+  UsageError,
+} from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
-import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';

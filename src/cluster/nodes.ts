@@ -17,9 +17,15 @@ import {
   type RedisPart,
 } from '../store/status/redis-connection.ts';
 import { createLiveNodes, type LiveNodes, listedNodes } from './live-nodes.ts';
-import { createNameClaim, type IsRunning, type NameClaim, type NodeNameTaken } from './name-claim.ts';
 import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
-import { formatNode, type NodeRecord } from './node-record.ts';
+import {
+  createNameClaim,
+  formatNode,
+  type IsRunning,
+  type NameClaim,
+  type NodeNameTaken,
+  type NodeRecord,
+} from './node-record.ts';
 
 /** The constant properties of a process. */
 type NodeIdentity = Pick<NodeRecord, 'name' | 'region' | 'roles' | 'version' | 'host' | 'pid' | 'process'>;

@@ -10,10 +10,15 @@ import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
 import { SHARED_TEXTS } from '../language/shared-texts.ts';
 import type { DueLetter, LetterOutcome, LetterStore, TopicName } from '../store/ports/subscriptions.ts';
-import { oneClickHeaders, writeAlert } from './channels/alert-letter.ts';
-import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
-import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
+import {
+  LETTER_WORDS,
+  type LetterContent,
+  oneClickHeaders,
+  type WrittenLetter,
+  writeAlert,
+  writeLetter,
+} from './channels/write-letter.ts';
 import { deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
 import { type SenderContext, startOutbox } from './outbox.ts';

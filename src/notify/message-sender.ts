@@ -12,7 +12,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
-import type { WriteCounter } from '../store/ports/write-counter.ts';
+import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
 import { deliveryEnd } from './delivery-counts.ts';
 import { type SenderContext, startOutbox } from './outbox.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import type { PageStore, ProvedPageDomain } from '../store/ports/status-pages.ts';
-import type { WriteCounter } from '../store/ports/write-counter.ts';
+import type { WriteCounter } from '../store/ports/storage-health.ts';
 
 /** Interval of reading the domains, milliseconds: other processes and commands change them. */
 const READ_INTERVAL_MS = 1_000;

@@ -1,10 +1,9 @@
 /** Kind `email`: one letter for each message, to an address whose owner has agreed. */
 import { MAX_MAIL_ADDRESS, readMailAddress } from '../../domain/mail-address.ts';
 import { Type } from '../../json-schema.ts';
-import { oneClickHeaders, writeAlert } from './alert-letter.ts';
 import { defineChannel, STRICT } from './define-channel.ts';
-import { LETTER_WORDS } from './letter-words.ts';
 import { cleanLine } from './message-cut.ts';
+import { LETTER_WORDS, oneClickHeaders, writeAlert } from './write-letter.ts';
 
 /** Maximum number of identifiers of a thread that are kept: the first one and the newest. */
 const MAX_REFERENCES = 10;

@@ -9,12 +9,20 @@ import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../h
 import { type Static, Type } from '../../json-schema.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
-import { idParameter, readId } from '../kit/path-key.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
-import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { withSettings } from '../kit/typed-settings.ts';
-import { bearerOf, changed, ownRoute, principalOf, privately, REMOVED } from '../kit/write-route.ts';
+import {
+  bearerOf,
+  changed,
+  idParameter,
+  ownRoute,
+  principalOf,
+  privately,
+  REMOVED,
+  readId,
+} from '../kit/write-route.ts';
 import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from './channel-document.ts';
 import {
   channelChanges,

@@ -17,8 +17,8 @@ import {
 } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
+import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
-import { type RepeatableContext, repeatableRoute } from '../kit/repeatable-route.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { changed, ETAG_HEADER, IF_MATCH, principalOf } from '../kit/write-route.ts';
 import {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { HttpResponse, WriteRequest } from '../../http/route.ts';
+import type { HttpResponse, Route, WriteRequest } from '../../http/route.ts';
 import {
   IDEMPOTENT_NAMES,
   type IdempotencyStore,
@@ -13,6 +13,7 @@ import {
 } from '../../store/ports/idempotency.ts';
 import { attempt } from './change.ts';
 import { resultOf } from './refused.ts';
+import { type WritingEndpoint, writeRoute } from './write-route.ts';
 
 /** The changes with the request's key, and the outcome of the one that was made. */
 interface IdempotentChanges {
@@ -55,7 +56,7 @@ export const REPEAT_PROBLEMS = {
 };
 
 /** The same, of operations without a body, which can be refused as malformed for nothing else. */
-export const BODILESS_REPEAT_PROBLEMS = {
+const BODILESS_REPEAT_PROBLEMS = {
   400: 'The Idempotency-Key does not have 1 to 255 visible characters (bad_request).',
   ...REPEAT_PROBLEMS,
 };
@@ -130,4 +131,46 @@ function createIdempotentChanges(registry: IdempotencyStore, request: Idempotent
     secret = text;
   };
   return { calls: calls as unknown as IdempotentCalls, keep, outcome: () => last };
+}
+
+/** The context of changes that a repeated request does not make again. */
+export interface RepeatableContext {
+  readonly registry: IdempotencyStore & IdempotentCalls;
+  readonly now: () => number;
+}
+
+/** A route for such a change. */
+interface RepeatableEndpoint<T, Context>
+  extends Omit<WritingEndpoint, 'method' | 'handle'>,
+    Pick<RepeatableChange<T>, 'answer'> {
+  /** Makes the secret of a change. Absent: it has none. */
+  readonly makeSecret?: () => string;
+  /** Makes the change in a context whose registry makes it once, and as {@link RepeatableChange} otherwise. */
+  readonly change: (
+    context: Context,
+    request: WriteRequest,
+    secret: string,
+    keep: (text: string) => void,
+  ) => Promise<T>;
+}
+
+export function repeatableRoute<T, Context extends RepeatableContext>(
+  context: Context,
+  { makeSecret, change, answer, ...endpoint }: RepeatableEndpoint<T, Context>,
+): Route {
+  const { id, parameters = [], body, problems } = endpoint;
+  const { path = [], more = [] } = Object.groupBy(parameters, (one) => (one.in === 'path' ? 'path' : 'more'));
+  return writeRoute({
+    ...endpoint,
+    method: 'POST',
+    parameters: [...path, IDEMPOTENCY_KEY, ...more],
+    problems: { ...problems, ...(body === undefined ? BODILESS_REPEAT_PROBLEMS : REPEAT_PROBLEMS) },
+    handle: (request) =>
+      once<T>(context, {
+        ...{ id, request, answer },
+        secret: makeSecret?.() ?? null,
+        change: (calls, secret, keep) =>
+          change({ ...context, registry: { ...context.registry, ...calls } }, request, secret, keep),
+      }),
+  });
 }

@@ -7,9 +7,9 @@ import { type HttpResponse, jsonText, type Route } from '../../http/route.ts';
 import type { TObject, TSchema } from '../../json-schema.ts';
 import type { Changes } from './create-changes.ts';
 import type { ResourceKey, Revised } from './define-resource.ts';
+import { type RepeatableContext, repeatableRoute } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { resultOf } from './refused.ts';
-import { type RepeatableContext, repeatableRoute } from './repeatable-route.ts';
 import {
   bearerOf,
   CREATED_HEADERS,

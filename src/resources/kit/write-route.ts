@@ -9,6 +9,7 @@ import {
   type OpenApiParameter,
   problems,
 } from '../../http/openapi.ts';
+import { HttpError } from '../../http/problem.ts';
 import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../../http/route.ts';
 import { patchOf } from '../../http/schema.ts';
 import type { TObject, TSchema } from '../../json-schema.ts';
@@ -196,4 +197,26 @@ function contentOf({ schema, example, types = ['application/json'] }: RequestBod
 /** A response that only the account may keep. */
 export function privately(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, 'Cache-Control': 'private, no-cache' } };
+}
+
+/** The number of a key or a webhook in a path. */
+export const idParameter = (what: string): OpenApiParameter => ({
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: `The number of the ${what}, as the list has it.`,
+  schema: { type: 'string' },
+  example: '7',
+});
+
+/** The things that a number in a path names. */
+type NumberedThing = 'key' | 'webhook' | 'channel' | 'rule' | 'message';
+
+/** The number in a path. Throws the error of a number that nothing has, where the text is no number. */
+export function readId(text: string | undefined, what: NumberedThing): number {
+  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
+  const message = `There is no ${what} ${JSON.stringify(text?.slice(0, 100))}: ids are numbers.`;
+  throw new HttpError(`${what}_not_found`, message, {
+    errors: [{ field: null, code: `no_${what}`, message }],
+  });
 }

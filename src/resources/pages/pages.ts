@@ -1,15 +1,22 @@
 /** Status pages of an account: what they show, to whom and at which domain (docs/status-pages.md). */
+
+import { findPasswordProblem, hashPassword, verifyPassword } from '../../auth/password-hash.ts';
 import type { Service } from '../../domain/service.ts';
-import { isListable, nameOfEntry, type OwnedPage, type PictureUse } from '../../domain/status-page.ts';
+import {
+  isListable,
+  nameOfEntry,
+  type OwnedPage,
+  type PageAccess,
+  type PictureUse,
+} from '../../domain/status-page.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
-import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
+import type { PageEdit, PagePasswords, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import type { ReadingOf } from '../kit/define-resource.ts';
 import { byNameOnPage, type ListedOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
-import { type SealedReaders, sealReaders } from './page-readers.ts';
 
 /** The dependencies of changes of pages. */
 export interface PageContext {
@@ -131,4 +138,51 @@ function withAccess(document: unknown, patch: unknown): unknown {
   if (typeof membersOnly !== 'boolean' && membersOnly !== null) return document;
   const { members_only: _, access: __, ...rest } = document;
   return membersOnly === true ? { ...rest, access: 'members' } : rest;
+}
+
+/** Who is to see a page. */
+interface WantedReaders {
+  readonly slug: string;
+  readonly access: PageAccess;
+  /** A new password in clear text; null or empty: that of before stays. */
+  readonly password: string | null;
+}
+
+/** The stored form of a page's readers. */
+type SealedReaders = Required<Pick<PageEdit, 'access' | 'passwordHash'>>;
+
+/** The problem of a page's readers, before anything is hashed; for the codes see {@link sealReaders}. */
+export function checkReaders(
+  { slug, access = 'public', password = '' }: Partial<WantedReaders> & Pick<WantedReaders, 'slug'>,
+  before: Pick<OwnedPage, 'access'> | null,
+): Outcome<void> {
+  const isNew = password !== null && password !== '';
+  if (access !== 'password')
+    return isNew ? refuse({ code: 'page_password_unused' }, 'password') : accept(undefined);
+  if (!isNew)
+    return before?.access === 'password'
+      ? accept(undefined)
+      : refuse({ code: 'page_password_missing' }, 'password');
+  const problem = findPasswordProblem(password, slug);
+  return problem === null ? accept(undefined) : refuse(problem, 'password');
+}
+
+/**
+ * Hashes the password of a page; one that the page has already stays. `before`: the page as it is; null: it is new. Refused with
+ * `page_password_missing`, `page_password_unused`, `password_length` and `password_weak`.
+ */
+export async function sealReaders(
+  { slug, access, password }: WantedReaders,
+  before: Pick<OwnedPage, 'id' | 'access'> | null,
+  registry?: PagePasswords,
+): Promise<Outcome<SealedReaders>> {
+  // Forms cut spaces at the ends, where people do not see them.
+  const text = (password ?? '').trim();
+  const checked = checkReaders({ slug, access, password: text }, before);
+  if (!checked.ok) return checked;
+  const kept = { access, passwordHash: null };
+  if (text === '') return accept(kept);
+  const stored = before === null ? null : ((await registry?.findPagePassword(before.id)) ?? null);
+  if (stored !== null && (await verifyPassword(text, stored))) return accept(kept);
+  return accept({ access, passwordHash: await hashPassword(text) });
 }

@@ -4,9 +4,9 @@ import { formatTime } from '../../domain/durations.ts';
 import type { Route } from '../../http/route.ts';
 import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
-import { idParameter, readId } from '../kit/path-key.ts';
-import type { RepeatableContext } from '../kit/repeatable-route.ts';
+import type { RepeatableContext } from '../kit/once.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
+import { idParameter, readId } from '../kit/write-route.ts';
 import { RuleDocumentSchema } from './rule-document.ts';
 import { type RuleContext, ruleChanges } from './rules.ts';
 

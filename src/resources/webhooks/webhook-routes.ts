@@ -8,12 +8,19 @@ import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
+import { repeatableRoute } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
-import { idParameter, readId } from '../kit/path-key.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 import { resultOf } from '../kit/refused.ts';
-import { repeatableRoute } from '../kit/repeatable-route.ts';
-import { changed, mayWrite, principalOf, REMOVED, writeRoute } from '../kit/write-route.ts';
+import {
+  changed,
+  idParameter,
+  mayWrite,
+  principalOf,
+  REMOVED,
+  readId,
+  writeRoute,
+} from '../kit/write-route.ts';
 import { addWebhook, removeWebhook } from './webhooks.ts';
 
 /** Maximum size of a body, bytes. */

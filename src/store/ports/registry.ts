@@ -23,11 +23,11 @@ import type { RetentionStore } from './retention.ts';
 import type { ServiceStore } from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
 import type { PageStore } from './status-pages.ts';
+import type { WriteCounter } from './storage-health.ts';
 import type { LetterStore, SubscriptionStore } from './subscriptions.ts';
 import type { UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
 import type { WebhookStore } from './webhooks.ts';
-import type { WriteCounter } from './write-counter.ts';
 
 /** Small durable facts of the program, by name. */
 export interface FactStore {

@@ -38,3 +38,12 @@ export function refusalOf(error: unknown): StorageProblem | null {
 function isRefusal(code: unknown): code is StorageRefusal {
   return REFUSALS.some((one) => one === code);
 }
+
+/** A counter that shows if there may be something new in the registry. */
+export interface WriteCounter {
+  /**
+   * A number that grows after each write of this process or of another one, but for routine updates and the lease. It grows with each
+   * call where not all writes are noticed.
+   */
+  writes(): number;
+}

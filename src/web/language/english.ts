@@ -13,10 +13,9 @@ import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard, englishMembers } from './english-dashboard.ts';
 import { englishIncidents, englishMaintenance, englishPosts } from './english-incidents.ts';
-import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn, englishStart } from './english-sign-in.ts';
-import { englishStatusPage, englishSubscribe } from './english-status-page.ts';
+import { englishPageEditor, englishStatusPage, englishSubscribe } from './english-status-page.ts';
 import type { Theme } from './theme.ts';
 
 const shared = SHARED_TEXTS.en;

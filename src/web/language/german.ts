@@ -8,10 +8,9 @@ import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard, germanMembers } from './german-dashboard.ts';
 import { germanIncidents, germanMaintenance, germanPosts } from './german-incidents.ts';
-import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn, germanStart } from './german-sign-in.ts';
-import { germanStatusPage, germanSubscribe } from './german-status-page.ts';
+import { germanPageEditor, germanStatusPage, germanSubscribe } from './german-status-page.ts';
 
 const shared = SHARED_TEXTS.de;
 
