@@ -765,8 +765,10 @@ t.test('conditions of Gatus become accepted statuses', async (t) => {
       ['[STATUS] == pat(20?)', '[STATUS] <= 201'],
       [200, 201],
     ],
-    [['[STATUS] != pat(5*)'], ['1xx', '2xx', '3xx', '4xx']],
+    [['[STATUS] != pat(5*)'], ['1xx', '2xx', '3xx', '4xx', '6xx', '7xx', '8xx', '9xx']],
     [['[STATUS] == any(200, 429)'], [200, 429]],
+    [['[STATUS] == any(200, 999)'], [200, 999]],
+    [['[STATUS] == 999'], [999]],
     [
       ['[STATUS] != any(500,502)', '[STATUS] >= 500', '[STATUS] < 504'],
       [501, 503],

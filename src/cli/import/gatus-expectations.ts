@@ -46,7 +46,8 @@ export function expectsNothing(value: unknown, kind: 'http' | 'other'): boolean 
   });
 }
 
-const CODES = Array.from({ length: 500 }, (_, index) => 100 + index);
+/** Some servers send more than HTTP defines, such as 999. */
+const CODES = Array.from({ length: 900 }, (_, index) => 100 + index);
 
 /** The status codes that meet all conditions, and what else is expected of the response. */
 export function readResponseConditions(value: unknown): {
