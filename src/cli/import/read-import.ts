@@ -140,9 +140,13 @@ function parseDocument(text: string, fileName: string): unknown {
 }
 
 function readCsvRows(content: string): Row[] {
+  // Spreadsheets of many countries separate by semicolons.
+  const [titles = ''] = content.split('\n', 1);
+  const delimiter = [',', ';', '\t'].find((mark) => titles.includes(mark)) ?? ',';
+  const form = { delimiter, bom: true, relax_column_count: true, skip_empty_lines: true, trim: true };
   let lines: string[][];
   try {
-    lines = parseCsv(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+    lines = parseCsv(content, form);
   } catch (error) {
     throw new ImportError(`not a CSV: ${messageOf(error)}`);
   }
