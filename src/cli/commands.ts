@@ -156,6 +156,10 @@ function addServices(program: Command): void {
     .argument('<slug>')
     .option('--remove', 'revoke its address instead')
     .action(act(async () => (await import('./service-commands.ts')).changeAddress));
+  addJson(services, 'badge', 'print the signed address of the badge of a private service')
+    .argument('<slug>')
+    .option('--renew', 'end the former address and print the new one')
+    .action(act(async () => (await import('./service-commands.ts')).printBadge));
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
     .action(act(async () => (await import('./service-commands.ts')).endService));

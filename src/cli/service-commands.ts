@@ -11,7 +11,11 @@ import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { mergePatch } from '../resources/kit/merge-patch.ts';
-import { makeHeartbeatAddress, removeHeartbeatAddress } from '../resources/services/heartbeat-addresses.ts';
+import {
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+  renewBadgeAddress,
+} from '../resources/services/heartbeat-addresses.ts';
 import { registerServices } from '../resources/services/register-services.ts';
 import {
   type Registration,
@@ -25,6 +29,8 @@ import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { AllServices } from '../store/ports/services.ts';
+import { findKey } from '../store/secrets/secret-key.ts';
+import { createBadgeAddresses } from '../view/badge-addresses.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import {
   CommandError,
@@ -182,6 +188,32 @@ export async function changeAddress(
   if (address === undefined) return printNote(`the heartbeat address of ${slug} is revoked`);
   if (json) return printJson({ slug, address });
   printNote('The address is shown only this once. The previous address of the service is revoked.');
+  console.log(address);
+}
+
+/** Prints the signed address of the badge of an account's private service, which is another one with `renew`. */
+export async function printBadge(
+  slug: string,
+  { config, renew = false, json = false }: CommonOptions & { readonly renew?: boolean },
+): Promise<void> {
+  const address = await withRegistry(config, async (registry, settings) => {
+    const context = await contextOf(registry, settings);
+    const found = resultOf(await serviceChanges.find(context, OPERATOR, slug));
+    if (found.visibility !== 'private')
+      throw new CommandError(`${slug} is not private: its badge needs no signed address`);
+    const service = renew
+      ? resultOf(await renewBadgeAddress(context, OPERATOR, { key: slug, revisions: null }))
+      : found;
+    const { storage, secrets, http } = settings;
+    const key = findKey(storage.dataDir, secrets.key);
+    if (key.kind === 'none')
+      throw new CommandError(
+        'addresses are signed with the key of secrets, which the first start of Upbeat makes',
+      );
+    return createBadgeAddresses(key.key, http.siteUrl).urlOf(service);
+  });
+  if (json) return printJson({ slug, address });
+  if (renew) printNote('The former address shows nothing any more.');
   console.log(address);
 }
 

@@ -494,6 +494,23 @@ t.test('it prints the heartbeat address of a service once, and ends it', async (
   t.match(await run('services', 'address', 'nobody'), { status: 1, stderr: /No account has a service/ });
 });
 
+t.test('it prints the signed address of the badge of a private service, and renews it', async (t) => {
+  const { run } = await setUp(t);
+  await run('services', 'add', 'job.example.com', '--account', 'ada', '--visibility', 'private');
+  t.match(await run('services', 'badge', 'job-example-com'), { status: 1, stderr: /the key of secrets/ });
+  // Whatever is encrypted first makes the key.
+  const signIn = ['--setting', 'username=ada', '--setting', 'password=hunter2'];
+  await run('services', 'add', 'api.example.com', '--account', 'ada', '--kind', 'http', ...signIn);
+  const first = await run('services', 'badge', 'job-example-com');
+  t.match(first, { status: 0, stdout: /^https?:\/\/\S+\/badge\/[\w-]{40}\n$/, stderr: '' });
+  t.equal((await run('services', 'badge', 'job-example-com')).stdout, first.stdout, 'it stays the same');
+  const renewed = await run('services', 'badge', 'job-example-com', '--renew', '--json');
+  t.match(JSON.parse(renewed.stdout), { slug: 'job-example-com', address: /\/badge\/[\w-]{40}$/ });
+  t.not(JSON.parse(renewed.stdout).address, first.stdout.trim());
+  await run('services', 'set', 'job-example-com', '--visibility', 'public');
+  t.match(await run('services', 'badge', 'job-example-com'), { status: 1, stderr: /is not private/ });
+});
+
 t.test('it sets the note of a service, which exports and imports keep', async (t) => {
   const { run, write } = await setUp(t);
   const note = async () => JSON.parse((await run('services', 'list', '--json')).stdout)[0]?.note;
