@@ -1,6 +1,6 @@
 /**
  * The words of status pages for states, by language. From the pages of vendors and from the translations of Cachet
- * (`incidents.status`), Instatus and Uptime Kuma; Chinese words also from the pages of Volcengine, Alibaba Cloud and
+ * (statuses of components, incidents and schedules), cState, Instatus and Uptime Kuma; Chinese words also from the pages of Volcengine, Alibaba Cloud and
  * Tencent Cloud, Japanese ones from those of SAKURA internet and LINE.
  */
 
@@ -40,29 +40,31 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
     investigating:
       'untersuchung, untersuchungen laufen, wird untersucht, in untersuchung, in prüfung, wir untersuchen, ' +
       'offen, aktiv, laufend, wieder geöffnet',
-    trouble: 'störung, ausfall, teilausfall, beeinträchtigung',
+    trouble:
+      'störung, ausfall, teilausfall, teilweiser ausfall, schwerer ausfall, leistungsprobleme, beeinträchtigung',
     identified: 'identifiziert, erkannt, ursache gefunden, ursache identifiziert, in bearbeitung',
     monitoring: 'überwachung, wird überwacht, beobachtung, unter beobachtung, wird beobachtet',
     resolved:
       'behoben, gelöst, erledigt, entstört, störung behoben, wiederhergestellt, abgeschlossen, beendet, geschlossen',
-    planned: 'geplant, angekündigt',
+    planned: 'geplant, angekündigt, bevorstehend',
     running: 'wartung, in wartung, wartung läuft, wartungsarbeiten',
     done: 'wartung abgeschlossen, wartung beendet, abgesagt, storniert',
     update: 'aktualisierung',
-    operational: 'betriebsbereit, verfügbar, keine störung',
+    operational: 'betriebsbereit, funktionsbereit, funktionsfähig, verfügbar, keine störung',
   },
   {
     // French
     investigating:
       'investigation, investigation en cours, en cours d’investigation, enquête, enquête en cours, ' +
       'en cours d’analyse, analyse en cours, en cours, ouvert',
-    trouble: 'panne, perturbation, dégradation',
+    trouble:
+      'panne, panne partielle, panne majeure, perturbation, perturbé, arrêté, dégradation, problèmes de performances',
     identified: 'identifié, identifiée, cause identifiée, problème identifié',
     monitoring: 'surveillance, sous surveillance, en surveillance, surveillance en cours, en observation',
     resolved:
       'résolu, résolue, incident résolu, corrigé, corrigée, rétabli, rétablie, réparé, terminé, terminée, ' +
       'clos, clôturé, fermé',
-    planned: 'planifié, planifiée, programmé, programmée, prévu, prévue',
+    planned: 'planifié, planifiée, programmé, programmée, prévu, prévue, imminent',
     running: 'en maintenance, maintenance en cours',
     done: 'maintenance terminée, annulé, annulée',
     update: 'mise à jour',
@@ -71,7 +73,9 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
   {
     // Spanish
     investigating: 'investigando, en investigación, investigación, en curso, abierto',
-    trouble: 'interrupción, avería, rendimiento degradado',
+    trouble:
+      'interrupción, interrupción parcial, interrupción mayor, interrumpido, caído, avería, rendimiento degradado, ' +
+      'problemas de rendimiento',
     identified: 'identificado, identificada, problema identificado',
     monitoring:
       'monitoreando, monitorizando, monitoreo, en monitoreo, monitorización, supervisión, supervisando, en observación, en seguimiento, siguiendo',
@@ -82,33 +86,37 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
     running: 'mantenimiento, en mantenimiento, mantenimiento en curso',
     done: 'completado, completada, mantenimiento completado, mantenimiento finalizado, cancelado, cancelada',
     update: 'actualización',
-    operational: 'operativo, operacional',
+    operational: 'operativo, operacional, funcional',
   },
   {
     // Portuguese; words that are the same in Spanish stand above.
     investigating: 'em investigação, investigação, em análise, em andamento, em curso, aberto',
-    trouble: 'interrupção, desempenho degradado',
+    trouble:
+      'interrupção, interrompido, indisponibilidade parcial, indisponibilidade total, desempenho degradado, ' +
+      'problemas de performance',
     identified: 'problema identificado, causa identificada',
     monitoring:
       'monitorando, monitorizando, a monitorizar, monitoramento, em monitoramento, monitorização, em monitorização, observando',
     resolved:
       'resolvido, resolvida, incidente resolvido, corrigido, corrigida, normalizado, normalizada, ' +
       'restabelecido, concluído, concluída, encerrado, encerrada, fechado',
-    planned: 'agendado, agendada, planejado, planejada, planeado, previsto',
-    running: 'manutenção, em manutenção, manutenção em andamento, manutenção em curso',
+    planned: 'agendado, agendada, planejado, planejada, planeado, previsto, em breve',
+    running: 'manutenção, em manutenção, manutenção em andamento, manutenção em curso, em progresso',
     done: 'manutenção concluída, manutenção finalizada',
     update: 'atualização',
+    operational: 'funcionando',
   },
   {
     // Japanese
     investigating: '調査中, 確認中, 障害発生中, 発生中, 継続中, 原因調査中',
-    trouble: '障害, 障害発生',
+    trouble:
+      '障害, 障害発生, 重大な障害, 軽微な障害, パフォーマンスに関する問題あり, 一部停止中, 大規模な停止中',
     identified: '特定, 特定済み, 原因特定, 原因判明, 原因を特定, 対応中, 復旧作業中, 復旧対応中',
     monitoring: '監視中, 経過観察, 経過観察中, 様子見, 観察中',
     resolved:
       '解決, 解決済み, 解決済, 解消, 解消済み, 復旧, 復旧済み, 復旧済, 復旧しました, 復旧完了, 回復, 回復済み, ' +
-      '対応完了, 障害復旧, 完了, 終了',
-    planned: '予定, 計画済み, メンテナンス予定, 実施予定',
+      '対応完了, 障害復旧, 修正済み, 完了, 終了',
+    planned: '予定, 計画済み, メンテナンス予定, 実施予定, 近日中',
     running: 'メンテナンス, メンテナンス中, 作業中, 実施中',
     done: 'メンテナンス完了, メンテナンス終了, 作業完了, 中止',
     update: '更新, 続報',
@@ -116,18 +124,18 @@ export const STATE_WORDS: readonly Readonly<Partial<Record<StateWord, string>>>[
   },
   {
     // Chinese, simplified and traditional
-    investigating: '调查中, 正在调查, 排查中, 正在排查, 调查, 进行中, 調查中, 正在調查, 進行中',
-    trouble: '异常, 故障, 異常',
+    investigating: '调查中, 正在调查, 排查中, 正在排查, 调查, 进行中, 确认中, 調查中, 正在調查, 進行中',
+    trouble: '异常, 故障, 性能问题, 部分中断, 严重中断, 異常, 效能問題, 部分停止運作, 停止運作',
     identified:
-      '已确认, 已定位, 已识别, 已发现, 处理中, 修复中, 正在修复, 恢复中, 已確認, 已定位, 處理中, 修復中, 恢復中',
-    monitoring: '监控中, 监测中, 观察中, 持续观察, 監控中, 監測中, 觀察中, 持續觀察',
+      '已确认, 已定位, 已识别, 已发现, 处理中, 修复中, 正在修复, 恢复中, 已確認, 已辨明, 處理中, 修復中, 恢復中',
+    monitoring: '监控中, 监测中, 观察中, 持续观察, 監控中, 監測中, 觀察中, 持續觀察, 警戒中',
     resolved:
       '已恢复, 已缓解, 已緩解, 已止损, 已解决, 已修复, 恢复正常, 已恢复正常, 恢复, 已结束, 已完成, 完成, 已恢復, 已解決, 已修復, 恢復正常, ' +
       '已恢復正常, 已結束',
-    planned: '计划中, 已计划, 待开始, 预定, 计划维护, 計劃中, 預定',
-    running: '维护, 维护中, 正在维护, 升级中, 維護, 維護中, 正在維護',
+    planned: '计划中, 已计划, 待开始, 预定, 计划维护, 即将进行, 計劃中, 預定',
+    running: '维护, 维护中, 正在维护, 正在进行, 升级中, 維護, 維護中, 正在維護',
     done: '维护完成, 维护已完成, 已取消, 維護完成',
-    update: '最新进展, 最新進展',
+    update: '最新进展, 已更新, 最新進展',
     operational: '运行正常, 正常运行, 服务正常, 運行正常, 正常運行',
   },
 ];

@@ -1,5 +1,6 @@
 /** The words of states, in several languages. */
 import t from 'tap';
+import { meaningOf } from '../../../src/feeds/item-vocabulary.ts';
 import { rss } from '../../../src/feeds/kinds/rss.ts';
 import { readDocument } from './read-document.ts';
 
@@ -45,6 +46,10 @@ t.test('it knows the words of other languages', async (t) => {
     ['正在调查', 'investigating'],
     ['处理中', 'identified'],
     ['观察中', 'monitoring'],
+    ['修正済み', 'resolved'],
+    ['确认中', 'investigating'],
+    ['已辨明', 'identified'],
+    ['警戒中', 'monitoring'],
     // What is not, or not yet.
     ['Nicht behoben', 'investigating'],
     ['Noch nicht gelöst', 'investigating'],
@@ -64,6 +69,40 @@ t.test('it knows the words of other languages', async (t) => {
       { title: `Login fails（${label}）` },
     ])
       t.match(readItems({ ...TODAY, ...item }), [{ status }], JSON.stringify(item));
+});
+
+t.test('it knows the words of parts and schedules in the translations of Cachet and cState', async (t) => {
+  const table: Readonly<Record<string, readonly string[]>> = {
+    investigating: [
+      ...['Leistungsprobleme', 'Teilweiser Ausfall', 'Schwerer Ausfall', 'Störung', 'Ausfall'],
+      ...['Problèmes de performances', 'Panne partielle', 'Panne majeure', 'Perturbé', 'Arrêté'],
+      ...['Problemas de rendimiento', 'Interrupción parcial', 'Interrupción mayor', 'Interrumpido', 'Caído'],
+      ...['Problemas de performance', 'Indisponibilidade parcial', 'Indisponibilidade total', 'Interrompido'],
+      ...['パフォーマンスに関する問題あり', '一部停止中', '大規模な停止中', '重大な障害', '軽微な障害'],
+      ...['性能问题', '部分中断', '严重中断', '效能問題', '部分停止運作', '停止運作'],
+    ],
+    planned: ['Bevorstehend', 'Imminent', 'Em breve', '近日中', '即将进行', 'Upcoming'],
+    running: [
+      'Wartung',
+      'Maintenance',
+      'Mantenimiento',
+      'Manutenção',
+      'メンテナンス',
+      'Em Progresso',
+      '正在进行',
+    ],
+    operational: [
+      ...['Funktionsfähig', 'Funktionsbereit', 'Opérationnel', 'Operacional', 'Funcional', 'Funcionando'],
+      ...['稼働中', '正常', '运行正常'],
+    ],
+  };
+  for (const [meaning, words] of Object.entries(table))
+    for (const word of words) {
+      const found = meaningOf(word);
+      const said =
+        found?.kind === 'incident' ? found.status : found?.kind === 'maintenance' ? found.state : found?.kind;
+      t.equal(said, meaning, word);
+    }
 });
 
 t.test('it knows the sentences of other languages', async (t) => {
