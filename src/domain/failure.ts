@@ -185,7 +185,7 @@ const CAUSES = {
   http2_missing: 'the server does not speak HTTP/2',
   tls_name_unknown: 'the server has no certificate for this name',
   tls_version: 'the server speaks only versions of TLS before 1.2',
-  tls_no_agreement: 'the server accepts none of the offered ciphers, groups and signatures',
+  tls_no_agreement: 'the server has no certificate for this name, or accepts none of the offered ciphers',
   tls_missing: 'the server does not speak TLS on this port',
   tls_alert: ({ error }: OfError) => `the server ended the TLS handshake (${error})`,
   handshake_closed: 'the connection was closed during the TLS handshake',

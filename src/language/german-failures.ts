@@ -102,7 +102,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   http2_missing: 'der Server spricht kein HTTP/2',
   tls_name_unknown: 'der Server hat kein Zertifikat für diesen Namen',
   tls_version: 'der Server spricht nur Versionen von TLS vor 1.2',
-  tls_no_agreement: 'der Server nimmt keines der angebotenen Verfahren an',
+  tls_no_agreement:
+    'der Server hat kein Zertifikat für diesen Namen oder nimmt keines der angebotenen Verfahren an',
   tls_missing: 'der Server spricht auf diesem Port kein TLS',
   tls_alert: ({ error }) => `der Server brach das Aushandeln von TLS ab (${error})`,
   handshake_closed: 'die Verbindung wurde beim Aushandeln von TLS geschlossen',

@@ -1155,6 +1155,13 @@ t.test('it reads and writes times and regions in our own form', async (t) => {
   );
 });
 
+t.test('a file may be in UTF-16, as PowerShell writes what a command prints', async (t) => {
+  const text = '\uFEFFendpoints:\r\n- { name: Küche, url: "https://one.example/" }\r\n';
+  const folder = t.testdir({ 'gatus.yaml': Buffer.from(text, 'utf16le') });
+  const { services } = await readImportFile(`${folder}/gatus.yaml`, 0);
+  t.match(services, [{ name: 'Küche', domain: 'one.example' }]);
+});
+
 t.test('the YAML files of a folder are one configuration of Gatus', async (t) => {
   const folder = t.testdir({
     '..data': { 'old.yaml': 'endpoints: [{ name: Old, url: "https://old.example/" }]' },

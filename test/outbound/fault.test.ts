@@ -94,7 +94,7 @@ t.test('it says what is wrong with a certificate or handshake', async (t) => {
     [
       'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
       BEGUN,
-      'the server accepts none of the offered ciphers, groups and signatures',
+      'the server has no certificate for this name, or accepts none of the offered ciphers',
     ],
     ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', seen, 'the server requires a client certificate'],
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', seen, 'the server requires a client certificate'],

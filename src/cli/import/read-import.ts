@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
+import { decodeText } from '../../feeds/decode-text.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
 
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
@@ -32,7 +33,7 @@ const WHOLE_FILE = 'the file';
 export async function readImportFile(file: string, now: number): Promise<ImportReading> {
   if (isFolder(file)) return readGatusFolder(file, now);
   if (isDatabase(file)) return readKumaBackup(await readKumaDatabase(file), now);
-  return readImport(readFileSync(file, 'utf8'), file, now);
+  return readImport(decodeText(readFileSync(file)), file, now);
 }
 
 /**
