@@ -1,6 +1,6 @@
 /**
  * The embedded sample store in the test's own process: a thread for each store would take half a second. It is the code
- * that the thread runs, over a file of its own; `test/store/samples.test.ts` runs the port's contract against it.
+ * that the thread runs, over a file of its own; `test/store/samples/sqlite-samples.test.ts` runs the port's contract against it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

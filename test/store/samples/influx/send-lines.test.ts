@@ -1,7 +1,11 @@
 /** How refused requests are divided until the points at fault are found, and how few requests that takes. */
 import fc from 'fast-check';
 import t from 'tap';
-import { judgeRefusal, sendLines, type WriteRefusal } from '../../src/store/samples/influx/send-lines.ts';
+import {
+  judgeRefusal,
+  sendLines,
+  type WriteRefusal,
+} from '../../../../src/store/samples/influx/send-lines.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `m,service_id=1 up=1i ${at}`);
 const refusal = (status: number, message: string): WriteRefusal => ({ status, message, retryAfterMs: null });

@@ -1,9 +1,9 @@
 /** The overview of the dashboard: the table of services, the first steps, and the tabs of each role. */
 import t from 'tap';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { channelOf } from '../store/registry-contract-alerts.ts';
-import { owned } from '../store/registry-fixtures.ts';
-import { dashboard } from './dashboard-world.ts';
+import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { channelOf } from '../../store/registry-contract-alerts.ts';
+import { owned } from '../../store/registry-fixtures.ts';
+import { dashboard } from '../dashboard-world.ts';
 
 t.test('it lists the first steps of an account until it has a service and a channel', async (t) => {
   const { registry, ada, call, post } = await dashboard(t);

@@ -1,7 +1,7 @@
 /** Services over the API for writing: created, read, changed, verified and removed with the key of an account. */
 import t, { type Test } from 'tap';
-import { sendWith } from './send-with.ts';
-import { from, service, startApi } from './site-world.ts';
+import { sendWith } from '../site/send-with.ts';
+import { from, service, startApi } from '../site/site-world.ts';
 
 /** The API with the key of account 1 and one of account 2. The list follows the registry, as in the program. */
 async function start(t: Test) {

@@ -7,19 +7,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { cellsOf } from '../../src/domain/picture.ts';
-import type { Sample } from '../../src/domain/sample.ts';
-import { silentLog } from '../../src/log.ts';
-import { joinLevels, levelOfDay, NO_CHECKS, UNKNOWN_LEVEL } from '../../src/store/samples/day-levels.ts';
-import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
-import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
-import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
-import { createRegionNumbers } from '../../src/store/samples/series.ts';
-import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
-import { addSample, addSummary, emptySummary, encodeDay } from '../../src/store/samples/summary.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import { makeSmallDisk } from '../support/small-disk.ts';
-import { sampleAt } from './samples-contract.ts';
+import { cellsOf } from '../../../src/domain/picture.ts';
+import type { Sample } from '../../../src/domain/sample.ts';
+import { silentLog } from '../../../src/log.ts';
+import { joinLevels, levelOfDay, NO_CHECKS, UNKNOWN_LEVEL } from '../../../src/store/samples/day-levels.ts';
+import { packOutcome, packSamples } from '../../../src/store/samples/encoding.ts';
+import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';
+import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
+import { createRegionNumbers } from '../../../src/store/samples/series.ts';
+import { openSamples } from '../../../src/store/samples/sqlite-samples.ts';
+import { addSample, addSummary, emptySummary, encodeDay } from '../../../src/store/samples/summary.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { makeSmallDisk } from '../../support/small-disk.ts';
+import { sampleAt } from '../samples-contract.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2025, 9, 1);
@@ -305,7 +305,7 @@ t.test('a file without levels is read on a full disk', { timeout: 60_000 }, asyn
   const disk = await makeSmallDisk(t, dataDir, 8 * 1_048_576);
   if (disk === null) return t.comment('SKIPPED: no namespace of mounts can be made here');
   const [command = '', ...words] = disk.enter;
-  const script = join(import.meta.dirname, 'samples-full-disk-steps.ts');
+  const script = join(import.meta.dirname, '../samples-full-disk-steps.ts');
   const run = (step: string) => {
     const child = spawn(command, [...words, process.execPath, script, dataDir, step], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
-import { POSTGRES_STEPS } from '../../src/store/database/postgres/postgres-database.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
-import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
-import { usePostgres } from '../support/run-servers.ts';
-import { openEarlier } from './earlier-registry.ts';
-import { NOON } from './registry-fixtures.ts';
+import { POSTGRES_STEPS } from '../../../../src/store/database/postgres/postgres-database.ts';
+import { registryFile } from '../../../../src/store/database/registry-file.ts';
+import { openPostgresMethods } from '../../../../src/store/registry/postgres-methods.ts';
+import { openRegistryMethods, type RegistryMethods } from '../../../../src/store/registry/registry-thread.ts';
+import { createDatabase, NEEDS_POSTGRES } from '../../../support/postgres-server.ts';
+import { usePostgres } from '../../../support/run-servers.ts';
+import { openEarlier } from '../../earlier-registry.ts';
+import { NOON } from '../../registry-fixtures.ts';
 
 /** Accounts of an earlier version: ada has signed in, ops was made by a command. `bytes`: 32 bytes as a literal. */
 const rows = (bytes: string) => [

@@ -1,22 +1,22 @@
 /** Transitions as a stream in real Redis servers: each once and in order, whatever happens to Redis. */
 import t, { type Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
-import type { Transition } from '../../src/domain/status/current.ts';
-import { silentLog } from '../../src/log.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import type { Transition } from '../../../src/domain/status/current.ts';
+import { silentLog } from '../../../src/log.ts';
 import {
   MAX_TRANSITIONS,
   openRedisTransitionStream,
-} from '../../src/store/status/redis-transition-stream.ts';
+} from '../../../src/store/status/redis-transition-stream.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
   startRedis,
   startRedisCluster,
   until,
-} from '../support/redis-server.ts';
-import { useRedis } from '../support/run-servers.ts';
-import { openTurningService } from '../support/turning-service.ts';
+} from '../../support/redis-server.ts';
+import { useRedis } from '../../support/run-servers.ts';
+import { openTurningService } from '../../support/turning-service.ts';
 
 /** A registry that a test adds to, and the stream that follows it. */
 async function startStream(t: Test, url: string, count = 0) {

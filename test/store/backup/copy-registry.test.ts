@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import t from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import { openPostgresSource } from '../../src/store/backup/copy-end.ts';
-import { COPIED_TABLES, openSqliteSource } from '../../src/store/backup/copy-registry.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
-import { install } from '../support/program.ts';
-import { registryHere } from '../support/registry-here.ts';
-import { usePostgres } from '../support/run-servers.ts';
-import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { openPostgresSource } from '../../../src/store/backup/copy-end.ts';
+import { COPIED_TABLES, openSqliteSource } from '../../../src/store/backup/copy-registry.ts';
+import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import { createDatabase, NEEDS_POSTGRES } from '../../support/postgres-server.ts';
+import { install } from '../../support/program.ts';
+import { registryHere } from '../../support/registry-here.ts';
+import { usePostgres } from '../../support/run-servers.ts';
+import { entry, firstTurn, incident, NOON, owned } from '../registry-fixtures.ts';
 
 t.setTimeout(300_000);
 
@@ -149,7 +149,7 @@ t.test('both databases have the same tables and columns', NEEDS_POSTGRES, async 
   await fill(dataDir);
   const installation = await install([]);
   t.teardown(() => installation.remove());
-  const made = await (await import('../../src/store/database/postgres/examine-postgres.ts')).setUpPostgres(
+  const made = await (await import('../../../src/store/database/postgres/examine-postgres.ts')).setUpPostgres(
     server.url(name),
   );
   t.match(made, [{}, { what: 'tables', advice: null }]);

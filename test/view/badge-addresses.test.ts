@@ -4,8 +4,8 @@ import { createSessions } from '../../src/auth/sessions.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
-import { sendWith } from './send-with.ts';
-import { check, current, NOW, service, startApi, type WorldOptions } from './site-world.ts';
+import { sendWith } from '../site/send-with.ts';
+import { check, current, NOW, service, startApi, type WorldOptions } from '../site/site-world.ts';
 
 /** A service of account 1 at a private address. */
 function owned(id: number, name: string, more: Partial<Service> = {}): Service {

@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { openProbe, type Trial } from '../probe/try-probe.ts';
 import { listenOn } from '../support/loopback.ts';
-import { openProbe, type Trial } from './try-probe.ts';
 
 const HOUR_MS = 3_600_000;
 const HEALTH: Trial = { check: { kind: 'health' } };

@@ -3,10 +3,10 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { HOUR_MS } from '../../src/domain/durations.ts';
-import type { Sample } from '../../src/domain/sample.ts';
-import type { RegionFilter, SampleQuery } from '../../src/store/ports/samples.ts';
-import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
+import { HOUR_MS } from '../../../../src/domain/durations.ts';
+import type { Sample } from '../../../../src/domain/sample.ts';
+import type { RegionFilter, SampleQuery } from '../../../../src/store/ports/samples.ts';
+import { packOutcome, packSamples } from '../../../../src/store/samples/encoding.ts';
 import {
   createHourCollector,
   HOUR_GRACE_MS,
@@ -14,16 +14,16 @@ import {
   hourOf,
   readHours,
   summarizeHour,
-} from '../../src/store/samples/influx/hour-summaries.ts';
-import { openInfluxLink } from '../../src/store/samples/influx/influx-link.ts';
-import { queryBuckets } from '../../src/store/samples/influx/influx-reader.ts';
-import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { numberTags } from '../../src/store/samples/influx/line-protocol.ts';
-import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import { useInflux } from '../support/run-servers.ts';
-import { NEEDS_INFLUX, openInflux, settingsOf, until } from './influx-world.ts';
-import { naiveBuckets, sampleAt } from './samples-contract.ts';
+} from '../../../../src/store/samples/influx/hour-summaries.ts';
+import { openInfluxLink } from '../../../../src/store/samples/influx/influx-link.ts';
+import { queryBuckets } from '../../../../src/store/samples/influx/influx-reader.ts';
+import type { InfluxSettings } from '../../../../src/store/samples/influx/influx-settings.ts';
+import { numberTags } from '../../../../src/store/samples/influx/line-protocol.ts';
+import { INFLUXD2, startInflux2 } from '../../../support/influx2-server.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+import { useInflux } from '../../../support/run-servers.ts';
+import { NEEDS_INFLUX, openInflux, settingsOf, until } from '../../influx-world.ts';
+import { naiveBuckets, sampleAt } from '../../samples-contract.ts';
 
 const DAY = 86_400_000;
 

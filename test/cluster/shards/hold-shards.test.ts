@@ -1,28 +1,28 @@
 /** Shards that nodes hold by BullMQ, on a real Redis that is emptied, stopped and suspended. */
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../../src/clock.ts';
 import {
   connectChannels,
   createRecheckSender,
   readRecheckRequest,
   recheckChannel,
-} from '../../src/cluster/channels.ts';
-import { type HeldShard, ShardHolder } from '../../src/cluster/shards/hold-shards.ts';
-import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
-import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
-import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
-import { createLog } from '../../src/log.ts';
-import { freePort } from '../support/free-port.ts';
+} from '../../../src/cluster/channels.ts';
+import { type HeldShard, ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
+import { maintainShards } from '../../../src/cluster/shards/maintain-shards.ts';
+import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { SHARDS, type ShardFence } from '../../../src/domain/shard.ts';
+import { createStartPermit, readStartPermit } from '../../../src/engine/start-permit.ts';
+import { createLog } from '../../../src/log.ts';
+import { freePort } from '../../support/free-port.ts';
 import {
   NEEDS_REDIS,
   startRedis,
   startRedisCluster,
   startSentinelSet,
   startSwitchedPair,
-} from '../support/redis-server.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+} from '../../support/redis-server.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Shorter than in production, so that the tests wait less. */
 const LOCK_MS = 3_000;

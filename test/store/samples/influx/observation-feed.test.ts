@@ -1,11 +1,11 @@
 /** What the registry holds comes to where observations are kept, across power cuts and a registry that is away. */
 import t, { type Test } from 'tap';
-import { silentLog } from '../../src/log.ts';
-import type { VendorReading } from '../../src/store/ports/vendors.ts';
-import { startObservationFeed } from '../../src/store/samples/influx/observation-feed.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { openTurningService } from '../support/turning-service.ts';
-import { incident, NOON } from './registry-fixtures.ts';
+import { silentLog } from '../../../../src/log.ts';
+import type { VendorReading } from '../../../../src/store/ports/vendors.ts';
+import { startObservationFeed } from '../../../../src/store/samples/influx/observation-feed.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { openTurningService } from '../../../support/turning-service.ts';
+import { incident, NOON } from '../../registry-fixtures.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -1,7 +1,7 @@
 /** Invitations to accounts and the switch between accounts: who may do what, and the attacks on them. */
 import t from 'tap';
-import { NOW } from '../site/site-world.ts';
-import { dashboard } from './dashboard-world.ts';
+import { NOW } from '../../site/site-world.ts';
+import { dashboard } from '../dashboard-world.ts';
 
 async function setUp(t: import('tap').Test) {
   const world = await dashboard(t);

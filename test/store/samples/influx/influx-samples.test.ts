@@ -1,15 +1,15 @@
 /** Samples in real InfluxDB servers: the contract of the store, faults, and what stands in the database. */
 import { join } from 'node:path';
 import t from 'tap';
-import type { InfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
-import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { examineInflux } from '../../src/store/samples/influx/set-up-influx.ts';
-import { freePort } from '../support/free-port.ts';
-import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
-import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
-import { useInflux } from '../support/run-servers.ts';
-import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from './influx-world.ts';
-import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
+import type { InfluxSamples } from '../../../../src/store/samples/influx/influx-samples.ts';
+import type { InfluxSettings } from '../../../../src/store/samples/influx/influx-settings.ts';
+import { examineInflux } from '../../../../src/store/samples/influx/set-up-influx.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { ask, startInflux, startVictoria } from '../../../support/influx-server.ts';
+import { INFLUXD2, startInflux2 } from '../../../support/influx2-server.ts';
+import { useInflux } from '../../../support/run-servers.ts';
+import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux as open, settingsOf, until } from '../../influx-world.ts';
+import { naiveBuckets, runSamplesContract, sampleAt } from '../../samples-contract.ts';
 
 const T0 = Date.UTC(2026, 10, 1);
 const MINUTE = 60_000;

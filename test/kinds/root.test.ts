@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { openProbe, type Trial } from '../probe/try-probe.ts';
 import { listenOn, listenRaw } from '../support/loopback.ts';
-import { openProbe, type Trial } from './try-probe.ts';
 
 /** Serves on loopback and notes what is asked. */
 async function serve(t: Test, answer: RequestListener) {

@@ -2,10 +2,10 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { CATEGORIES } from '../../src/domain/category.ts';
-import { chooseCoding } from '../../src/http/compression.ts';
-import { LANGUAGES } from '../../src/web/language/language.ts';
-import { check, current, incident, NOW, service, startApi, type World } from '../site/site-world.ts';
+import { CATEGORIES } from '../../../src/domain/category.ts';
+import { chooseCoding } from '../../../src/http/compression.ts';
+import { LANGUAGES } from '../../../src/web/language/language.ts';
+import { check, current, incident, NOW, service, startApi, type World } from '../../site/site-world.ts';
 
 const MANY = 1_200;
 

@@ -1,10 +1,10 @@
 /** The status store in real Redis servers: the contract of the port, and what other processes see. */
 import t from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
-import { silentLog } from '../../src/log.ts';
-import type { MemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { runScript } from '../../src/store/status/redis-client.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { silentLog } from '../../../src/log.ts';
+import type { MemoryStatusStore } from '../../../src/store/status/memory-status-store.ts';
+import { runScript } from '../../../src/store/status/redis-client.ts';
 import {
   BEGIN,
   EMPTY,
@@ -13,19 +13,19 @@ import {
   REMOVE,
   SUPERSEDED,
   statusKeys,
-} from '../../src/store/status/redis-status-keys.ts';
-import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
-import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+} from '../../../src/store/status/redis-status-keys.ts';
+import { RedisStatusReader } from '../../../src/store/status/redis-status-reader.ts';
+import { RedisStatusStore } from '../../../src/store/status/redis-status-store.ts';
 import {
   NEEDS_REDIS,
   startRedis,
   startRedisCluster,
   startSentinelSet,
   until,
-} from '../support/redis-server.ts';
-import { useRedis } from '../support/run-servers.ts';
-import { NOON, record } from './registry-fixtures.ts';
-import { runStatusContract } from './status-contract.ts';
+} from '../../support/redis-server.ts';
+import { useRedis } from '../../support/run-servers.ts';
+import { NOON, record } from '../registry-fixtures.ts';
+import { runStatusContract } from '../status-contract.ts';
 
 let stores = 0;
 

@@ -1,18 +1,18 @@
 /** Failures of a node that a neighbour confirms or contradicts: both sides, over messages that arrive or get lost. */
 import t from 'tap';
-import { ANSWER_TIMEOUT_MS } from '../../src/cluster/neighbours/confirm-failures.ts';
-import { MAX_ASKED, readAnswer, readQuestion } from '../../src/cluster/neighbours/neighbour-messages.ts';
-import { createNeighbours } from '../../src/cluster/neighbours/neighbours.ts';
-import { MAX_LOOKS } from '../../src/cluster/neighbours/second-looks.ts';
-import type { CheckTarget } from '../../src/domain/check-target.ts';
-import { neighboursOf } from '../../src/domain/node.ts';
-import type { CheckResult, RuledResult } from '../../src/domain/result.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { silentLog } from '../../src/log.ts';
-import { targetOf } from '../engine/attempt.ts';
-import { failed503, good, START, unanswered } from '../record/record-world.ts';
-import { USUAL } from '../support/attempts.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { ANSWER_TIMEOUT_MS } from '../../../src/cluster/neighbours/confirm-failures.ts';
+import { MAX_ASKED, readAnswer, readQuestion } from '../../../src/cluster/neighbours/neighbour-messages.ts';
+import { createNeighbours } from '../../../src/cluster/neighbours/neighbours.ts';
+import { MAX_LOOKS } from '../../../src/cluster/neighbours/second-looks.ts';
+import type { CheckTarget } from '../../../src/domain/check-target.ts';
+import { neighboursOf } from '../../../src/domain/node.ts';
+import type { CheckResult, RuledResult } from '../../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { silentLog } from '../../../src/log.ts';
+import { targetOf } from '../../engine/attempt.ts';
+import { failed503, good, START, unanswered } from '../../record/record-world.ts';
+import { USUAL } from '../../support/attempts.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
 /** Two nodes of a region, of which `one` checks all services and asks `two`, whose fleet makes the attempts of `looks`. */
 function createWorld() {

@@ -6,8 +6,8 @@ import {
   createGroupCommit,
   type GroupCommitOptions,
   type JointWrites,
-} from '../../src/store/database/group-commit.ts';
-import { createSqliteDialect, createSqliteStore } from '../../src/store/database/sqlite-store.ts';
+} from '../../../src/store/database/group-commit.ts';
+import { createSqliteDialect, createSqliteStore } from '../../../src/store/database/sqlite-store.ts';
 
 interface Waiting {
   readonly busyTimeoutMs: number;

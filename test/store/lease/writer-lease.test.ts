@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
-import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/lease/held-lease.ts';
+import { createLeaseKeeper, MAX_BUSY_MS } from '../../../src/store/lease/held-lease.ts';
 import {
   acquireLease,
   createLeaseSight,
@@ -12,12 +12,12 @@ import {
   judgeLease,
   type LeaseProcess,
   type LeaseSight,
-} from '../../src/store/lease/writer-lease.ts';
-import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
-import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { type RegistryPlace, testOverBoth } from '../support/both-registries.ts';
-import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
-import { entry, firstTurn, NOON } from './registry-fixtures.ts';
+} from '../../../src/store/lease/writer-lease.ts';
+import type { LeaseState, LeaseStore } from '../../../src/store/ports/lease.ts';
+import type { RegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import { type RegistryPlace, testOverBoth } from '../../support/both-registries.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import { entry, firstTurn, NOON } from '../registry-fixtures.ts';
 
 /** One process that has the registry open. */
 interface Member {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { POSTGRES_STEPS } from '../../src/store/database/postgres/postgres-database.ts';
-import { SQLITE_STEPS } from '../../src/store/database/registry-database.ts';
+import { POSTGRES_STEPS } from '../../../src/store/database/postgres/postgres-database.ts';
+import { SQLITE_STEPS } from '../../../src/store/database/registry-database.ts';
 
 /** First 16 digits of the SHA-256 of the statements of each released step. */
 const RELEASED: Readonly<Record<string, string>> = {
@@ -90,7 +90,7 @@ const AFTER_13 =
   /\bMERGE INTO\b|NULLS NOT DISTINCT|security_invoker|GROUP BY DISTINCT|\bSEARCH (BREADTH|DEPTH)\b|multirange|\b(regexp_(count|like|substr|instr)|string_to_table|date_bin|bit_count|trim_array|range_agg|range_intersect_agg|unistr|pg_get_catalog_foreign_keys)\(|pg_terminate_backend\([^)]*,|idle_session_timeout\s*=|client_connection_check_interval/i;
 
 t.test('its statements need nothing that came after PostgreSQL 13', async (t) => {
-  const folder = join(import.meta.dirname, '../../src/store');
+  const folder = join(import.meta.dirname, '../../../src/store');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );

@@ -2,15 +2,15 @@
 
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { InfluxSettings } from '../../src/store/samples/influx/influx-settings.ts';
-import { examineInflux, setUpInflux } from '../../src/store/samples/influx/set-up-influx.ts';
-import { ask, startInflux } from '../support/influx-server.ts';
-import { type Influx2Server, startInfluxV2 } from '../support/influx-v2-server.ts';
-import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
-import { install } from '../support/program.ts';
-import { useInflux, useVictoria } from '../support/run-servers.ts';
-import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux, rowsOf, settingsOf, until } from './influx-world.ts';
-import { sampleAt } from './samples-contract.ts';
+import type { InfluxSettings } from '../../../../src/store/samples/influx/influx-settings.ts';
+import { examineInflux, setUpInflux } from '../../../../src/store/samples/influx/set-up-influx.ts';
+import { ask, startInflux } from '../../../support/influx-server.ts';
+import { type Influx2Server, startInfluxV2 } from '../../../support/influx-v2-server.ts';
+import { INFLUXD2, startInflux2 } from '../../../support/influx2-server.ts';
+import { install } from '../../../support/program.ts';
+import { useInflux, useVictoria } from '../../../support/run-servers.ts';
+import { NEEDS_INFLUX, NEEDS_VICTORIA, openInflux, rowsOf, settingsOf, until } from '../../influx-world.ts';
+import { sampleAt } from '../../samples-contract.ts';
 
 const DAY = 86_400_000;
 const KEEP = 90 * DAY;

@@ -1,10 +1,10 @@
 /** Status pages that visitors see with a password, over HTTP: what shows, what does not, and what attackers try. */
 import t, { type Test } from 'tap';
-import { DAY_MS, SECOND_MS } from '../../src/domain/durations.ts';
-import { pngOf } from '../support/pictures.ts';
-import { requestAt } from './request-at.ts';
-import { sendWith } from './send-with.ts';
-import { from, service, startApi } from './site-world.ts';
+import { DAY_MS, SECOND_MS } from '../../../src/domain/durations.ts';
+import { requestAt } from '../../site/request-at.ts';
+import { sendWith } from '../../site/send-with.ts';
+import { from, service, startApi } from '../../site/site-world.ts';
+import { pngOf } from '../../support/pictures.ts';
 
 const PASSWORD = 'tulips in the rain';
 const PNG = `data:image/png;base64,${pngOf(32, 32).toString('base64')}`;

@@ -1,14 +1,14 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import type { LimitedStore } from '../../src/store/database/registry-calls.ts';
-import { statement } from '../../src/store/database/registry-store.ts';
-import { ensureAccount } from '../../src/store/registry/accounts/account-rows.ts';
-import { claimDomain } from '../../src/store/registry/ownership.ts';
-import { proveDomain } from '../../src/store/registry/prove-domain.ts';
-import { removeService } from '../../src/store/registry/services/owner-services.ts';
-import { insertService } from '../../src/store/registry/services/service-rows.ts';
-import { testOverBoth } from '../support/both-registries.ts';
-import { entry } from './registry-fixtures.ts';
+import { DEFAULT_CHECK } from '../../../../src/domain/service.ts';
+import type { LimitedStore } from '../../../../src/store/database/registry-calls.ts';
+import { statement } from '../../../../src/store/database/registry-store.ts';
+import { ensureAccount } from '../../../../src/store/registry/accounts/account-rows.ts';
+import { claimDomain } from '../../../../src/store/registry/ownership.ts';
+import { proveDomain } from '../../../../src/store/registry/prove-domain.ts';
+import { removeService } from '../../../../src/store/registry/services/owner-services.ts';
+import { insertService } from '../../../../src/store/registry/services/service-rows.ts';
+import { testOverBoth } from '../../../support/both-registries.ts';
+import { entry } from '../../registry-fixtures.ts';
 
 const LIMITS = { perAccount: 1_000, perDay: 1_000 };
 const LABELS = [...'abcdefgh'];

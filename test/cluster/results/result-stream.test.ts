@@ -1,15 +1,15 @@
 /** Results on their way from nodes to the judge, through a real Redis that is stopped, emptied, slow and full. */
 import t, { type Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import { ResultReader } from '../../src/cluster/results/result-reader.ts';
-import { ResultSender } from '../../src/cluster/results/result-sender.ts';
-import { BEGIN, MAX_STREAM_RESULTS, READ, resultKeys } from '../../src/cluster/results/result-stream.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
-import type { RuledResult } from '../../src/domain/result.ts';
-import { SHARDS } from '../../src/domain/shard.ts';
-import { type Log, silentLog } from '../../src/log.ts';
-import { createWorld, failed503, good, makeServices, START } from '../record/record-world.ts';
-import { createRecordedRegistry } from '../support/recorded-registry.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { ResultReader } from '../../../src/cluster/results/result-reader.ts';
+import { ResultSender } from '../../../src/cluster/results/result-sender.ts';
+import { BEGIN, MAX_STREAM_RESULTS, READ, resultKeys } from '../../../src/cluster/results/result-stream.ts';
+import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import type { RuledResult } from '../../../src/domain/result.ts';
+import { SHARDS } from '../../../src/domain/shard.ts';
+import { type Log, silentLog } from '../../../src/log.ts';
+import { createWorld, failed503, good, makeServices, START } from '../../record/record-world.ts';
+import { createRecordedRegistry } from '../../support/recorded-registry.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
@@ -17,8 +17,8 @@ import {
   startRedisCluster,
   startSentinelSet,
   until,
-} from '../support/redis-server.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+} from '../../support/redis-server.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Tests that mostly wait run side by side. tap keeps the object: one for each test. */
 const sideBySide = () => ({ ...NEEDS_REDIS, buffered: true });

@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import t from 'tap';
-import type { Sample } from '../../src/domain/sample.ts';
-import { silentLog } from '../../src/log.ts';
-import type { SampleQuery } from '../../src/store/ports/samples.ts';
-import { decodeBlock, encodeBlock, packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
-import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
-import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
-import { createRegionNumbers } from '../../src/store/samples/series.ts';
-import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import { openSampleStore } from '../support/sample-store.ts';
-import { naiveBuckets, runSamplesContract, sampleAt } from './samples-contract.ts';
+import type { Sample } from '../../../src/domain/sample.ts';
+import { silentLog } from '../../../src/log.ts';
+import type { SampleQuery } from '../../../src/store/ports/samples.ts';
+import { decodeBlock, encodeBlock, packOutcome, packSamples } from '../../../src/store/samples/encoding.ts';
+import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';
+import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
+import { createRegionNumbers } from '../../../src/store/samples/series.ts';
+import { openSamples } from '../../../src/store/samples/sqlite-samples.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { openSampleStore } from '../../support/sample-store.ts';
+import { naiveBuckets, runSamplesContract, sampleAt } from '../samples-contract.ts';
 
 const DAY = 86_400_000;
 /** Each opens files of its own, which takes a tenth of a second. */
@@ -288,7 +288,7 @@ t.test('a kill neither loses nor duplicates flushed samples', async (t) => {
   for (let round = 0; round < 3; round++) {
     const child = spawn(
       process.execPath,
-      [join(import.meta.dirname, 'samples-writer.ts'), dataDir, String(flushed)],
+      [join(import.meta.dirname, '../samples-writer.ts'), dataDir, String(flushed)],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { PATH: process.env.PATH },

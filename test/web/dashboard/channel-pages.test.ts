@@ -1,10 +1,10 @@
 /** The pages of channels and rules, over a real registry. */
 import t from 'tap';
-import { CHANNEL_KINDS } from '../../src/domain/alert/channel.ts';
-import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
-import { german } from '../../src/web/language/german.ts';
-import { NOW, service } from '../site/site-world.ts';
-import { dashboard } from './dashboard-world.ts';
+import { CHANNEL_KINDS } from '../../../src/domain/alert/channel.ts';
+import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import { german } from '../../../src/web/language/german.ts';
+import { NOW, service } from '../../site/site-world.ts';
+import { dashboard } from '../dashboard-world.ts';
 
 const GOTIFY = {
   name: 'Ops',
