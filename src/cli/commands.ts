@@ -14,6 +14,7 @@ import {
   act,
   add,
   addCheckOptions,
+  addContent,
   addForAccount,
   addJson,
   addSearch,
@@ -25,7 +26,6 @@ import {
   orDefault,
   readId,
 } from './command-options.ts';
-import { addContent } from './content-commands.ts';
 
 const KNOWN_OWNER = 'name of the owning account; the first one of all is created';
 

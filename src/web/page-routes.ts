@@ -6,24 +6,25 @@ import { SERVICE_STATUSES } from '../domain/status.ts';
 import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.ts';
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
-import type { HttpError } from '../http/problem.ts';
+import { seeOther } from '../http/form.ts';
+import { type HttpError, prefersPage } from '../http/problem.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
 import type { ReaderWatch } from '../view/reader-watch.ts';
-import { findShownPage, shownOn } from '../view/status-page-view.ts';
+import { findLockedPage, findShownPage, pageNotFound, shownOn } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
 import type { OwnerSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
+import { HOME } from './dashboard/return-cookie.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
-import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
+import { findSession, providerPages, type SignInSources, signInPage } from './dashboard/sign-in-pages.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
-import { frontPage } from './front-page.ts';
 import { heatmapPage } from './heatmap-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
@@ -38,7 +39,7 @@ import { type MaintenancePageSources, maintenancePage } from './maintenance-page
 import { type AssetAddresses, createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
 import { pillMarkup } from './parts/verdict.ts';
-import { createViews, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
+import { createViews, listPath, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
@@ -211,4 +212,60 @@ function designPage(render: RenderPage, assets: AssetAddresses): Route {
         }),
       }),
   };
+}
+
+interface FrontPageSources extends Pick<ViewSources, 'home'> {
+  readonly siteUrl: string;
+  /** Null: nobody can sign in. */
+  readonly owners: Pick<SignInSources, 'sessions'> | null;
+  /** Null: this site has no status pages. */
+  readonly ownedPages: StatusPageViewSources['pages'] | null;
+  readonly mayRead: StatusPageViewSources['mayRead'];
+}
+
+/** The routes of the first page and of the list of services, which has another path if it is not the first page. */
+function frontPage(
+  render: RenderPage,
+  list: Route,
+  statusPages: readonly Route[],
+  { cookie, ...sources }: FrontPageSources & Pick<SignInSources, 'cookie'>,
+): Route[] {
+  const { home = 'services', owners, ownedPages } = sources;
+  if (home === 'services') return [list];
+  const front = { path: '/', bucket: 'pages', access: 'everyone' } as const;
+  const moved: Route = { ...list, path: listPath(sources) };
+  if (home === 'sign-in') {
+    const find = async (request: HttpRequest) =>
+      owners === null ? null : await findSession(request, { ...owners, cookie });
+    const handle = async (request: HttpRequest) =>
+      seeOther((await find(request)) === null ? '/sign-in' : HOME);
+    return [{ ...front, open: true, handle }, moved];
+  }
+  const slug = home.slice('page:'.length);
+  const page = statusPages.find(({ path }) => path === '/p/:slug');
+  return [
+    {
+      ...front,
+      open: `page:${slug}`,
+      async handle(given) {
+        const request = { ...given, params: { slug } };
+        const isShown = ownedPages !== null && (await isThere(request, { ...sources, pages: ownedPages }));
+        if (isShown && page?.handle !== undefined) return await page.handle(request);
+        if (!prefersPage(request.headers.accept)) throw pageNotFound(slug);
+        const language = chooseLanguage(request);
+        const { notFound, noHome } = language.texts.statusPage;
+        return render('./status-page-missing', { language, title: notFound, message: noHome(slug) }, 404);
+      },
+    },
+    moved,
+  ];
+}
+
+async function isThere(
+  request: HttpRequest,
+  sources: Pick<StatusPageViewSources, 'pages' | 'mayRead'>,
+): Promise<boolean> {
+  return (
+    (await findShownPage(request, sources)) !== null || (await findLockedPage(request, sources)) !== null
+  );
 }

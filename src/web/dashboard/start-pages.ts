@@ -1,18 +1,27 @@
 /** `/dashboard/start`: what a new account wants to have watched, as pasted lines. Each is tried and added at once. */
 import { isIP } from 'node:net';
+import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { PastedTarget } from '../../domain/pasted/pasted-lines.ts';
-import type { HttpResponse, Route } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { channelChanges, type SendContext, testChannel } from '../../resources/channels/channels.ts';
+import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import { needsProof } from '../../resources/services/services.ts';
 import { type WatchedLine, watchPasted } from '../../resources/services/watch-pasted.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
+import { channelFields, channelLabels, readChannelFields } from './channel-fields.ts';
+import { addFirstRule, offeredKinds, outcomeOf } from './channel-pages.ts';
 import {
   changeContext,
   type DashboardSources,
   describeRefusals,
+  type FormFields,
   formRoute,
   memberOf,
   type RefusedForm,
+  revisionIn,
   type ShowPage,
+  shownRevision,
+  viewForms,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { viewTrial } from './service-form.ts';
@@ -117,4 +126,126 @@ function placeText({ kind, host, port, name }: PastedTarget): string | null {
   if (kind === 'heartbeat') return null;
   const place = port === null ? host : isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
   return place === name ? null : place;
+}
+
+const PATH = `${START_PATH}/notify`;
+
+/** The content of the page. */
+interface Shown {
+  /** Null: none is chosen. */
+  readonly kind: ChannelKind | null;
+  /** The channel that was added; null: none was. */
+  readonly channel?: Channel | null;
+  /** The outcome of the test. */
+  readonly note?: string | null;
+  /** True if the channel hears of outages as far as the test shows. */
+  readonly isTold?: boolean;
+  readonly refused?: RefusedForm | null;
+}
+
+export function startChannelPages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
+  const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
+  const { bySlug, byId } = directory.whole;
+  const ruleContext = { registry, now, findService: bySlug, findServiceById: byId };
+  const kindOf = (text: string | null | undefined) => offeredKinds(kinds).find((one) => one === text) ?? null;
+
+  const page = (
+    session: Visitor,
+    { kind, channel = null, note = null, isTold = false, refused = null }: Shown,
+  ): HttpResponse => {
+    const { language } = session;
+    const { alerts, start } = language.texts;
+    return show(
+      './dashboard-start-notify',
+      {
+        title: start.where,
+        tabs: null,
+        styles: [],
+        kind,
+        kinds: offeredKinds(kinds).map((one) => ({ kind: one, word: alerts.kind[one] })),
+        word: kind === null ? '' : alerts.kind[kind],
+        name: channel?.name ?? (kind === null ? '' : alerts.kind[kind]),
+        chosen: channel?.language ?? language.code,
+        fields: kind === null ? [] : channelFields({ kinds, kind, channel }, refused, language),
+        forms: viewForms(refused),
+        channel,
+        revision: channel === null ? 0 : shownRevision(refused, channel),
+        note: channel === null ? null : note,
+        isTold,
+      },
+      session,
+      refused === null ? 200 : 400,
+    );
+  };
+
+  /** Adds the channel of a form, or changes the one that it added before. */
+  const save = async (kind: ChannelKind, session: Visitor, fields: FormFields) => {
+    const before = await addedBefore(session, fields);
+    const document = readChannelFields(kinds, kind, fields, before);
+    if (before === null) return await channelChanges.add(context, memberOf(session), { kind, ...document });
+    const { id } = before;
+    const changed = await channelChanges.patch(
+      context,
+      memberOf(session),
+      { key: id, revisions: revisionIn(fields) },
+      document,
+    );
+    return changed.ok ? await channelChanges.find(context, memberOf(session), id) : changed;
+  };
+
+  const addedBefore = async (session: Visitor, fields: FormFields): Promise<Channel | null> => {
+    const id = Number(fields.get('channel')) || 0;
+    const found = id === 0 ? null : await channelChanges.find(context, memberOf(session), id);
+    return found?.ok === true ? found.value : null;
+  };
+
+  return [
+    visitorRoute(
+      sources,
+      PATH,
+      (session, request) => page(session, { kind: kindOf(new URLSearchParams(request.query).get('kind')) }),
+      'editor',
+    ),
+    formRoute<ChannelKind | null>(sources, {
+      path: `${PATH}/:kind`,
+      name: 'save',
+      find: ({ params }: HttpRequest) => kindOf(params.kind),
+      labels: (kind, session) => (kind === null ? () => undefined : channelLabels(kinds, kind, session)),
+      async take(kind, session, fields) {
+        if (kind === null) return page(session, { kind });
+        const { alerts, start } = session.language.texts;
+        const outcome = await save(kind, session, fields);
+        if (!outcome.ok) return outcome;
+        const channel = outcome.value;
+        await hearAll(ruleContext, channel, session);
+        if (channel.confirmedAt === null)
+          return page(session, { kind, channel, note: alerts.unconfirmedLead });
+        const test = await testChannel(context, memberOf(session), channel.id);
+        const said = test.ok
+          ? await outcomeOf(sources, channel, test.value, session.language)
+          : Object.values(describeRefusals(test, session)).join(' ');
+        const isTold = said === alerts.tested || said === alerts.testWaits;
+        return page(session, {
+          ...{ kind, channel, isTold },
+          note: isTold ? `${said} ${start.isTold(channel.name)}` : said,
+        });
+      },
+      back: () => PATH,
+      async page(kind, session, refused) {
+        return page(session, { kind, channel: await addedBefore(session, refused.typed), refused });
+      },
+    }),
+  ];
+}
+
+/** The channel is in a rule about everything of the account. */
+async function hearAll(context: RuleContext, channel: Channel, session: Visitor): Promise<void> {
+  if (await addFirstRule(context, channel, session)) return;
+  const rules = await context.registry.rulesOf(session.accountId);
+  const [first] = rules;
+  if (first === undefined || rules.some(({ channels }) => channels.includes(channel.id))) return;
+  const { channels = [] } = await ruleChanges.documentOf(context, first);
+  const patch = { channels: [...channels, channel.name] };
+  await ruleChanges.patch(context, memberOf(session), { key: first.id, revisions: [first.revision] }, patch);
 }

@@ -48,10 +48,21 @@ const FIND_OF_DOMAIN = statement<ServiceRow>('SELECT * FROM services WHERE domai
  */
 export async function addService(
   store: RegistryStore,
-  service: NewService,
+  service: AddedService,
   limits: DomainLimits,
 ): Promise<Service> {
-  return await add(store, service, limits);
+  const { origin, accountId, domain, name, verified } = service;
+  if (origin !== 'owner' || accountId === null) throw new Error(`${domain} is not a service of an owner`);
+  await refuseTakenName(store, name, domain);
+  const others = await findOwned(store, domain, accountId);
+  await refusePlace(store, { ...service, accountId }, others, limits);
+  const own = others.filter((row) => row.account_id === accountId);
+  // The word of the operator counts as a proof for the whole host.
+  if (verified)
+    for (const row of own)
+      if (row.verified === 0) await updateService(store, row, { ...toDefinition(row), verified });
+  const dependsOn = await findParents(store, accountId, service.dependsOn ?? []);
+  return await addAt(store, { ...service, dependsOn, accountId }, own);
 }
 
 /**
@@ -141,27 +152,12 @@ async function addAlone(
   limits: DomainLimits,
 ): Promise<AddOutcome> {
   try {
-    const { slug } = await store.nested(() => add(store, service, limits));
+    const { slug } = await store.nested(() => addService(store, service, limits));
     return { slug };
   } catch (error) {
     if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
     return { code: error.code as RegistryErrorCode, refusal: error.refusal };
   }
-}
-
-async function add(store: RegistryStore, service: AddedService, limits: DomainLimits): Promise<Service> {
-  const { origin, accountId, domain, name, verified } = service;
-  if (origin !== 'owner' || accountId === null) throw new Error(`${domain} is not a service of an owner`);
-  await refuseTakenName(store, name, domain);
-  const others = await findOwned(store, domain, accountId);
-  await refusePlace(store, { ...service, accountId }, others, limits);
-  const own = others.filter((row) => row.account_id === accountId);
-  // The word of the operator counts as a proof for the whole host.
-  if (verified)
-    for (const row of own)
-      if (row.verified === 0) await updateService(store, row, { ...toDefinition(row), verified });
-  const dependsOn = await findParents(store, accountId, service.dependsOn ?? []);
-  return await addAt(store, { ...service, dependsOn, accountId }, own);
 }
 
 /** A service that is added, and whether it may be one beside others. */
