@@ -29,9 +29,9 @@ type Group = readonly string[];
 /** More failed processes than this are no matter of a busy machine. */
 const MAX_SECOND_RUNS = 5;
 /** Where this part of the processors' time was idle, another group begins, up to so many beside the usual ones. */
-const IDLE_PART = 0.2;
-const MAX_EXTRA_JOBS = 2;
-const IDLE_SPAN_MS = 3_000;
+const IDLE_PART = 0.15;
+const MAX_EXTRA_JOBS = 4;
+const IDLE_SPAN_MS = 2_000;
 /** The limit of a test that states none, in seconds. */
 const TEST_TIMEOUT_S = 300;
 const insideCi = process.env.CI === 'true';
