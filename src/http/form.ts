@@ -1,5 +1,4 @@
 /** Parses forms of pages of this site, within limits. */
-import { Busboy } from '@fastify/busboy';
 import { HttpError } from './problem.ts';
 import type { HttpRequest } from './route.ts';
 
@@ -77,8 +76,15 @@ export async function readUpload(
   }
 }
 
-function parse(body: Buffer, type: string, fileField: string, maxFileBytes: number): Promise<UploadForm> {
-  return new Promise((resolve, reject) => {
+async function parse(
+  body: Buffer,
+  type: string,
+  fileField: string,
+  maxFileBytes: number,
+): Promise<UploadForm> {
+  // Few forms have a file.
+  const { Busboy } = await import('@fastify/busboy');
+  return await new Promise((resolve, reject) => {
     const unreadable = () => reject(new HttpError('bad_request', 'The form cannot be read.'));
     const fields = new Map<string, string>();
     const chunks: Buffer[] = [];

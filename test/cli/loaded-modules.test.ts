@@ -86,7 +86,7 @@ t.test('it loads for each command and each thread what that needs, and no more',
   const main = threads.find(({ isMain }) => isMain);
   t.same(
     main?.packages.filter((name) =>
-      /typebox|kysely|image-size|ioredis|bullmq|influx|openid|jose|csv|pureimage|htmlparser2|commander|undici/.test(
+      /typebox|kysely|image-size|ioredis|bullmq|influx|openid|jose|csv|pureimage|htmlparser2|commander|undici|busboy/.test(
         name,
       ),
     ),
