@@ -4,7 +4,7 @@
  */
 
 import { DAY_MS } from '../domain/durations.ts';
-import { endRank, meaningOf, type WordMeaning } from './item-vocabulary.ts';
+import { endRank, LEADING_SIGNS, meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
 /** An update in the text. */
@@ -63,8 +63,9 @@ const MAX_PARTS = 1_000;
 const MARKED =
   /^(?:[[]([^[\]]{1,40})[\]] )?([a-z]{3}, \d\d? [a-z]{3} \d{4} [\d:]{5,8} \S{1,8}):(?:\s(.*))?$/i;
 
-/** Time and state in either order, and a text: `Sep 20, 10:00 UTC - Resolved - It is back.` */
+/** Time and state in either order, and a text: `Sep 20, 10:00 UTC - Resolved - It is back.` Also a state before its time alone. */
 const HEADING = /^(?:- )?(\S.{1,60}?) [-–—|·] (\S.{1,60}?)(?: [-–—|·] (.*))?$/s;
+const STATE_AND_TIME = /^(\p{L}{2,20}(?: \p{L}{2,20})??) ((?:\p{L}{3,9} \d|\d).{4,50})$/u;
 
 const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
 
@@ -165,7 +166,7 @@ function readDate(line: string, near: number | null): number | null {
 
 /** A line with time and state: `Sep 20, 10:00 UTC - Resolved`, in either order, and perhaps a text; null: another line. */
 function readHeading(line: string, near: number | null) {
-  const [, first = '', second = '', text] = HEADING.exec(line) ?? [];
+  const [, first = '', second = '', text] = HEADING.exec(line) ?? STATE_AND_TIME.exec(line) ?? [];
   for (const [time, word] of [
     [first, second],
     [second, first],
@@ -188,7 +189,7 @@ function readMarked(line: string, isFirst: boolean) {
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const state = STATE.exec(line);
   if (state !== null) return parseState(state[1] ?? '');
-  const [, label = '', rest, text = rest ?? ''] = LABEL.exec(line) ?? [];
+  const [, label = '', rest, text = rest ?? ''] = LABEL.exec(line.replace(LEADING_SIGNS, '')) ?? [];
   const meaning = meaningOf(label);
   return meaning === null ? null : { meaning, text: text.trim() };
 }

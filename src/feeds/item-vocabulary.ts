@@ -68,6 +68,9 @@ const TRAILING_MARK = new RegExp(
   'i',
 );
 
+/** Pictures before a state, such as a green check mark. */
+export const LEADING_SIGNS = /^(?:\p{Extended_Pictographic}|\uFE0F|\s)+(?=[\p{L}[【])/u;
+
 const ENDS_IN_CHINESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][。！]?$/u;
 
 /** The meaning of a label; null: it is not a label. */
@@ -100,11 +103,12 @@ export function inMaintenance<T extends WordMeaning | null>(meaning: T): T | Wor
 
 /** Splits a title from its state, such as `[RESOLVED]` before or ` - Investigating` after it. */
 export function splitTitle(title: string): { readonly title: string; readonly meaning: WordMeaning | null } {
-  const match = LEADING_MARK.exec(title) ?? TRAILING_MARK.exec(title);
+  const plain = title.replace(LEADING_SIGNS, '');
+  const match = LEADING_MARK.exec(plain) ?? TRAILING_MARK.exec(plain);
   // Chinese and Japanese have no spaces: the end of such a title is that of a sentence.
   if (match === null)
     return { title, meaning: ENDS_IN_CHINESE.test(title) ? meaningOfSentence(title.slice(-12)) : null };
-  const rest = title.replace(match[0], '').trim();
+  const rest = plain.replace(match[0], '').trim();
   const word = match.slice(1).find((group) => group !== undefined) ?? '';
   return { title: rest === '' ? title : rest, meaning: meaningOf(word) };
 }

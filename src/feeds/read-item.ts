@@ -57,6 +57,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     (isEndedByTitle ? titled : newestMeaning(timeline)) ??
     (titled?.kind === 'update' ? null : titled) ??
     meaningOf(item.status) ??
+    item.categories.map(meaningOf).find((one) => one?.kind === 'incident' && one.status === 'resolved') ??
     meaningOfSentence(timeline.text);
   const maintains = isMaintenance(item, { title, link, timeline, meaning });
   return {

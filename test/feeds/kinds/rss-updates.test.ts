@@ -20,6 +20,7 @@ t.test('a line may tell time and state of an update', async (t) => {
     '<h3>Sep 20, 10:00 UTC - Resolved</h3><p>x</p><h3>Sep 20, 09:00 UTC - Investigating</h3><p>y</p>',
     '<h3>Resolved — Sep 20, 2026 10:00 UTC</h3><p>x</p><h3>Investigating — Sep 20, 2026 09:00 UTC</h3><p>y</p>',
     '<h3>2026-09-20 10:00 UTC | Resolved</h3><p>x</p><h3>2026-09-20 09:00 UTC | Investigating</h3><p>y</p>',
+    '<p><b>Resolved</b> <small>Sep 20, 10:00 UTC</small></p><p>x</p><p><b>Investigating</b> <small>Sep 20, 09:00 UTC</small></p><p>y</p>',
     // IBM Cloud, and Oracle Cloud.
     'STATUS:<br/>- 2026-09-20 09:00 UTC - INVESTIGATING - y<br/>- 2026-09-20 10:00 UTC - RESOLVED - x',
     "<p><small>Sep<var data-var='date'>20</var><var data-var='time'>10:00</var> UTC</small><br><strong>Resolved</strong> - x</p><p><small>Sep<var>20</var><var>09:00</var> UTC</small><br><strong>Investigating</strong> - y</p>",
@@ -50,6 +51,19 @@ t.test('the state of an update without one is that of the update below it', asyn
   t.match(readItems({ ...TODAY, title: 'Monitoring - alerts are late', description: '' }), [
     { title: 'Monitoring - alerts are late', status: 'investigating' },
   ]);
+});
+
+t.test('a state may follow a picture, and an end may be a category', async (t) => {
+  for (const item of [
+    { title: '✅ Resolved: A fault' },
+    { title: '✔️ [Fixed] A fault' },
+    { description: '🟢 Resolved - It is back.' },
+    { description: 'x', category: 'Resolved' },
+  ])
+    t.match(readItems({ ...TODAY, ...item }), [{ title: 'A fault', status: 'resolved' }]);
+  for (const category of ['Monitoring', 'Outage', 'Maintenance window'])
+    t.notMatch(readItems({ ...TODAY, title: 'x', category }), [{ status: 'monitoring' }], category);
+  t.match(readItems({ ...TODAY, title: '🔴 API down' }), [{ title: '🔴 API down', status: 'investigating' }]);
 });
 
 t.test('a list of parts needs no states', async (t) => {
