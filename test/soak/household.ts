@@ -37,10 +37,17 @@ const slugFor = (things: readonly Thing[], name: string) =>
   addressOf(things.findIndex((one) => one.name === name)).replaceAll('.', '-');
 
 const endings: (() => unknown)[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => void end().finally(() => process.exit(1)));
 try {
   await live();
 } finally {
-  for (const end of endings.reverse()) await end();
+  await end();
+}
+
+/** Ends what was started, the newest first. */
+async function end(): Promise<void> {
+  for (const ending of endings.splice(0).reverse()) await ending();
 }
 
 async function live(): Promise<void> {

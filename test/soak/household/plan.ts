@@ -34,8 +34,8 @@ export function planHousehold(): readonly Thing[] {
   ];
 }
 
-/** Minutes of a round. A service that turns more often within it is said to flap. */
-export const ROUND_MINUTES = 30;
+/** Minutes of a round. No service changes five times within 30 minutes, over the end of a round too: it would be said to flap. */
+export const ROUND_MINUTES = 40;
 
 /** The outages of a round. Odd things are behind the first router, even ones behind the second. `round`: from 0. */
 export function planRound(round: number): readonly PlannedOutage[] {
