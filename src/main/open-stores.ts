@@ -8,12 +8,13 @@ import { createSharedStatuses } from '../domain/status/shared-statuses.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { isRestorePending } from '../store/backup/durable-files.ts';
+import { SampleReadError } from '../store/ports/samples.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { adviceFor, DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
-import { openSamples } from '../store/samples/sqlite-samples.ts';
+import { openSamples, type SqliteSamples } from '../store/samples/sqlite-samples.ts';
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { PartState, PartStates } from '../view/monitor.ts';
@@ -213,8 +214,31 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
     const { openInfluxReading } = await import('../store/samples/influx/influx-reading.ts');
     return openInfluxReading({ settings, log, onEnd });
   }
-  return await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd });
+  return readWhereKept(
+    await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, follows: true, log, onEnd }),
+  );
 }
+
+/** Refuses reads while the store is empty: the monitor keeps its samples on another machine, and an empty history would be wrong. */
+function readWhereKept(samples: SqliteSamples): SqliteSamples {
+  let isKept = false;
+  const read = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+    isKept ||= !(await samples.isEmpty());
+    if (!isKept) throw new SampleReadError('samples_away', NO_SAMPLES);
+    return await ask();
+  };
+  const { cells } = samples;
+  return {
+    ...samples,
+    query: (query) => read(() => samples.query(query)),
+    ...(cells === undefined ? {} : { cells: (queries) => read(() => cells(queries)) }),
+    newest: (serviceId, limit) => read(() => samples.newest(serviceId, limit)),
+    regionsOf: (serviceId) => read(() => samples.regionsOf(serviceId)),
+  };
+}
+
+const NO_SAMPLES =
+  'this node has no samples: without storage.influx, each monitor keeps them in its own data directory';
 
 async function protectSecrets(registry: RegistryClient, log: Log): Promise<void> {
   try {

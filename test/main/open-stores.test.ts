@@ -5,7 +5,8 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
-import { openConfiguredInflux, openSharedStores } from '../../src/main/open-stores.ts';
+import { openConfiguredInflux, openReadSamples, openSharedStores } from '../../src/main/open-stores.ts';
+import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { type Influx2Server, startInfluxV2 } from '../support/influx-v2-server.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
@@ -65,6 +66,31 @@ t.test(
     await (await openInflux({ UPBEAT_STORAGE_INFLUX_URL: 'http://127.0.0.1:9' }))?.close();
   },
 );
+
+t.test('a node that serves refuses histories until its data directory has samples', async (t) => {
+  const dataDir = t.testdir();
+  const fail = () => (error: Error) => {
+    throw error;
+  };
+  const config = loadConfig({ file: null, env: { UPBEAT_STORAGE_DATADIR: dataDir } });
+  const parts = { config, directory: createServiceDirectory(), clock: systemClock, log: silentLog, fail };
+  const { rawRetentionMs, rollupRetentionMs } = config.storage;
+  const read = await openReadSamples(parts);
+  t.teardown(() => read.close());
+  const day = { serviceId: 1, from: 0, to: 86_400_000, stepMs: 3_600_000 };
+  for (const refused of [read.query(day), read.newest(1, 1), read.regionsOf(1)])
+    await t.rejects(refused as Promise<unknown>, {
+      code: 'samples_away',
+      message: /^this node has no samples/,
+    });
+  const written = await openSamples({ dataDir, rawRetentionMs, rollupRetentionMs, log: silentLog });
+  t.teardown(() => written.close());
+  const at = Date.now();
+  await written.append([{ serviceId: 2, at, status: 'up', latencyMs: 4, statusCode: 200, suspect: false }]);
+  await written.flush();
+  t.equal((await read.query(day)).length, 24, 'of a service without samples too');
+  t.match(await read.newest(2, 1), [{ at }]);
+});
 
 t.test('it says what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');

@@ -105,6 +105,12 @@ export class SampleEngine {
     return [...this.#regions];
   }
 
+  /** Returns true if no process has written a sample. */
+  isEmpty(): boolean {
+    this.#follow();
+    return this.#buffers.size === 0 && !this.#database.hasDays(0, Number.MAX_SAFE_INTEGER);
+  }
+
   /** Takes packed samples. `newRegions`: the regions that have the next numbers. */
   append(packed: Float64Array, newRegions: readonly string[] = []): SampleEngineState {
     this.#regions.push(...newRegions);

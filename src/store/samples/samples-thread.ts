@@ -76,6 +76,7 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
       };
       Object.assign(methods, {
         regions: () => engine.regions(),
+        isEmpty: () => engine.isEmpty(),
         append(...args) {
           engine.append(...args);
           commitSoon();

@@ -40,6 +40,8 @@ export interface SqliteSamples extends SampleStore {
   readonly setAside: string | null;
   /** Why history before the start is missing, until the operator removes what was kept of the damaged file; null: it is not. */
   missingHistory(): string | null;
+  /** Resolves to true if no process has written a sample. */
+  isEmpty(): Promise<boolean>;
   /** Moves the journal into blocks and deletes what is out of retention; this also happens hourly. */
   compact(): Promise<void>;
 }
@@ -131,6 +133,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     cells: (queries) => read(() => thread.call('cells', [queries])),
     newest: (serviceId, limit) => read(() => thread.call('newest', [serviceId, limit])),
     regionsOf: (serviceId) => read(() => thread.call('regionsOf', [serviceId])),
+    isEmpty: () => read(() => thread.call('isEmpty', [])),
     async flush() {
       await batcher.flush();
       note(await thread.call('flush', []));
