@@ -72,7 +72,8 @@ t.test(
       t.match(await probe(url, { timeoutMs: 400, check }), {
         statusCode: 0,
         responseTimeMs: null,
-        failure: { class: 'timeout', phase: 'first_byte', detail: 'no answer within 400 ms' },
+        // On a busy machine the time may end while a redirect connects.
+        failure: { class: 'timeout', detail: /^no (?:answer|connection) within 400 ms$/ },
       });
       t.ok(performance.now() - startedAt >= 390);
     }
