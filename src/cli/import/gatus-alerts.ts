@@ -4,21 +4,12 @@ import { readBooleans, unsetIn } from './gatus-rows.ts';
 import { inParts, MAX_OF_RULE, REPEAT, uniqueNames } from './kuma-backup.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
-import type { ListedItem } from './listed-content.ts';
+import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
 import { asRow, asText, isEmpty, type ListedService, listOf, type Row } from './listed-service.ts';
 import { goDurationMs } from './listed-times.ts';
 
-/** An endpoint that became a service. */
-export interface ListedEndpoint {
-  readonly row: Row;
-  readonly service: ListedService;
-}
-
-/** Collects what has no equal here. */
-export interface Losses {
-  readonly skip: (entry: string, reason: string) => void;
-  readonly lose: (entry: string, field: string, reason: string) => void;
-}
+/** Takes what has no equal here. */
+type Losses = Pick<Collection, 'skip' | 'lose'>;
 
 /** The types of Uptime Kuma's notifications for providers, and its fields for theirs. */
 const PROVIDERS: Readonly<Record<string, readonly [type: string, fields: Readonly<Record<string, string>>]>> =
@@ -77,7 +68,7 @@ const MAX_OF_MAINTENANCE = 100;
 /** Channels of the providers that endpoints use, and a rule for the endpoints with equal alerts of one. */
 export function readGatusAlerts(
   alerting: Row,
-  endpoints: readonly ListedEndpoint[],
+  endpoints: readonly ListedEntry[],
   losses: Losses,
 ): ListedItem[] {
   const wanted = endpoints.flatMap(({ row, service }) =>
@@ -182,6 +173,7 @@ function ruleOf(alert: Row, row: Row): object {
   };
 }
 
+/** A rule for services that were imported, as long as one of its channels is too. */
 function ruleItem(
   name: string,
   listed: readonly ListedService[],
@@ -202,7 +194,7 @@ function ruleItem(
 /** Maintenance of the whole file, and that of endpoints. */
 export function readGatusMaintenances(
   root: Row,
-  endpoints: readonly ListedEndpoint[],
+  endpoints: readonly ListedEntry[],
   now: number,
   { skip }: Losses,
 ): ListedItem[] {

@@ -3,7 +3,15 @@
  * `apply`.
  */
 import type { ListName } from '../../apply/apply-lists.ts';
-import type { ListedService, SkippedEntry } from './listed-service.ts';
+import {
+  asText,
+  type EntryReading,
+  type ListedService,
+  type LostField,
+  type Row,
+  type SkippedEntry,
+  withOwnName,
+} from './listed-service.ts';
 
 /** The names that the account will have of a file. */
 interface ListedNames {
@@ -37,4 +45,96 @@ export interface ImportReading {
   readonly items: readonly ListedItem[];
   readonly skipped: readonly SkippedEntry[];
   readonly notCarried: readonly NotCarried[];
+}
+
+/** A parsed YAML or JSON. */
+interface ImportedDocument {
+  readonly document: unknown;
+  /** The document if it is an object, else an empty one. */
+  readonly root: Row;
+  readonly text: string;
+  readonly fileName: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The values of variables of configurations. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A reader of one program's YAML or JSON. */
+export interface DocumentReader {
+  /** The mark of its documents, and the program, for messages. */
+  readonly expected: string;
+  readonly recognises: (root: Row, document: unknown) => boolean;
+  readonly read: (document: ImportedDocument) => ImportReading;
+}
+
+/** A reader of one program's CSV. */
+export interface CsvReader {
+  /** The column that marks its tables, and the program, for messages. */
+  readonly expected: string;
+  /** Names are in lower case. */
+  readonly recognises: (columns: ReadonlySet<string>) => boolean;
+  /** Cells by their columns' names. */
+  readonly read: (rows: readonly Readonly<Record<string, string>>[]) => ImportReading;
+}
+
+/** The entry of fields outside of entries. */
+export const WHOLE_FILE = 'the file';
+
+/** An entry that became a service. */
+export interface ListedEntry {
+  readonly row: Row;
+  readonly service: ListedService;
+}
+
+/** The entries of a file, and those and their fields that have no equal here. */
+export class Collection {
+  readonly entries: ListedEntry[] = [];
+  readonly #skipped: SkippedEntry[] = [];
+  readonly #notCarried: NotCarried[] = [];
+  readonly #names = new Set<string>();
+
+  readonly skip = (entry: string, reason: string): void => {
+    this.#skipped.push({ entry, reason });
+  };
+
+  readonly lose = (entry: string, field: string, reason: string): void => {
+    this.#notCarried.push({ entry, field, reason });
+  };
+
+  /** Adds an entry. A heartbeat whose host another one of the file has gets one of its own. */
+  add(entry: string, row: Row, reading: EntryReading): void {
+    if ('problem' in reading) this.skip(entry, reading.problem);
+    else {
+      this.entries.push({ row, service: withOwnName(reading.service, this.#names) });
+      for (const { field, reason } of reading.lost) this.lose(entry, field, reason);
+    }
+  }
+
+  reading(format: string, items: readonly ListedItem[] = []): ImportReading {
+    const services = this.entries.map(({ service }) => service);
+    return { format, services, items, skipped: this.#skipped, notCarried: this.#notCarried };
+  }
+}
+
+/** The services of entries, without other content. */
+export function collectEntries(
+  format: string,
+  rows: readonly Row[],
+  read: (row: Row) => EntryReading,
+  lostOfFile: readonly LostField[] = [],
+): ImportReading {
+  const services: ListedService[] = [];
+  const skipped: SkippedEntry[] = [];
+  const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));
+  for (const [index, row] of rows.entries()) {
+    const entry = asText(row.name) ?? asText(row.domain) ?? asText(row.url) ?? `entry ${index + 1}`;
+    const reading = read(row);
+    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
+    else {
+      services.push(reading.service);
+      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
+    }
+  }
+  return { format, services, items: [], skipped, notCarried };
 }

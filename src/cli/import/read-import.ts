@@ -1,4 +1,4 @@
-/** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
+/** Reads import files: Upbeat's own CSV, YAML and JSON, and files of other programs. */
 import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
@@ -6,28 +6,82 @@ import { decodeText } from '../../feeds/decode-text.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
 
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
-import { type ListedEndpoint, readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
+import { readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
 import { isFolder, joinContents, readYamlFiles } from './gatus-folder.ts';
 import { expandVariables, splitEndpoint, unsetIn, withTexts } from './gatus-rows.ts';
 import { readKumaBackup } from './kuma-backup.ts';
 import { ImportError, isDatabase, readKumaDatabase } from './kuma-database.ts';
-import type { ImportReading, NotCarried } from './listed-content.ts';
 import {
-  asRow,
-  asText,
-  type EntryReading,
-  isEmpty,
-  type ListedService,
-  type LostField,
-  listOf,
-  type Row,
-  type SkippedEntry,
-  withOwnName,
-} from './listed-service.ts';
+  Collection,
+  type CsvReader,
+  collectEntries,
+  type DocumentReader,
+  type ImportReading,
+  WHOLE_FILE,
+} from './listed-content.ts';
+import { asRow, asText, type EntryReading, isEmpty, listOf, type Row } from './listed-service.ts';
 import { readCell, readOwnRow } from './own-form.ts';
 
-/** The entry of fields outside of entries. */
-const WHOLE_FILE = 'the file';
+/** Programs by the content of their YAML or JSON; the first that recognises it reads it. */
+const DOCUMENTS: readonly DocumentReader[] = [
+  {
+    expected: '"monitorList" (Uptime Kuma)',
+    recognises: (root) => listOf(root.monitorList) !== null,
+    read: ({ root, now }) =>
+      readKumaBackup(
+        {
+          monitors: (listOf(root.monitorList) ?? []).map(asRow),
+          notifications: (listOf(root.notificationList) ?? []).map(asRow),
+          pages: [],
+          maintenances: [],
+          timeZone: null,
+          left: [['proxy', listOf(root.proxyList)?.length ?? 0]],
+        },
+        now,
+      ),
+  },
+  {
+    expected: '"endpoints" (Gatus)',
+    recognises: isGatus,
+    read({ document, text, fileName, now, env }) {
+      const expanded = expandVariables(text, env);
+      const configuration = expanded === text ? document : parseDocument(expanded, fileName);
+      return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
+    },
+  },
+  {
+    expected: '"services" (Upbeat)',
+    recognises: (root, document) => Array.isArray(document) || listOf(root.services) !== null,
+    read: ({ root, document }) =>
+      collectEntries(
+        'upbeat',
+        (listOf(Array.isArray(document) ? document : root.services) ?? []).map(asRow),
+        readOwnRow,
+        Object.keys(root)
+          .filter((field) => !['services', '$schema'].includes(field) && !isEmpty(root[field]))
+          .map((field) => ({
+            field,
+            reason: 'an import reads services only; "upbeat apply" reads pages too',
+          })),
+      ),
+  },
+];
+
+/** Programs by the columns of their CSV; the first that recognises them reads it. */
+const TABLES: readonly CsvReader[] = [
+  {
+    expected: '"domain" (Upbeat)',
+    recognises: (columns) => columns.has('domain'),
+    read: (rows) =>
+      collectEntries(
+        'csv',
+        rows.map((row) =>
+          Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, readCell(cell)])),
+        ),
+        readOwnRow,
+      ),
+  },
+];
 
 /** Reads a file, a database or text, or the folder of a configuration of Gatus. Throws {@link ImportError}. */
 export async function readImportFile(file: string, now: number): Promise<ImportReading> {
@@ -38,7 +92,7 @@ export async function readImportFile(file: string, now: number): Promise<ImportR
 
 /**
  * Parses a text by its content into services, entries that cannot be imported, and fields of others that cannot; only CSV is
- * detected by `fileName`. `env`: variables of a configuration of Gatus. Throws {@link ImportError}.
+ * detected by `fileName`. `env`: values of the variables of a configuration. Throws {@link ImportError}.
  */
 export function readImport(
   text: string,
@@ -46,43 +100,15 @@ export function readImport(
   now = 0,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ImportReading {
-  if (/\.csv$/i.test(fileName))
-    return collect(
-      'csv',
-      readCsvRows(text).map((row) => readEntry(row, readOwnRow)),
-    );
+  if (/\.csv$/i.test(fileName)) return readCsv(text);
   const document = parseDocument(text, fileName);
   const root = asRow(document);
-  const monitors = listOf(root.monitorList);
-  if (monitors !== null)
-    return readKumaBackup(
-      {
-        monitors: monitors.map(asRow),
-        notifications: (listOf(root.notificationList) ?? []).map(asRow),
-        pages: [],
-        maintenances: [],
-        timeZone: null,
-        left: [['proxy', listOf(root.proxyList)?.length ?? 0]],
-      },
-      now,
+  const reader = DOCUMENTS.find(({ recognises }) => recognises(root, document));
+  if (reader === undefined)
+    throw new ImportError(
+      `${fileName} holds no list: expected ${DOCUMENTS.map(({ expected }) => expected).join(', ')}`,
     );
-  if (isGatus(root)) {
-    const expanded = expandVariables(text, env);
-    const configuration = expanded === text ? document : parseDocument(expanded, fileName);
-    return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
-  }
-  const services = listOf(Array.isArray(document) ? document : root.services);
-  if (services !== null)
-    return collect(
-      'upbeat',
-      services.map((row) => readEntry(row, readOwnRow)),
-      Object.keys(root)
-        .filter((field) => !['services', '$schema'].includes(field) && !isEmpty(root[field]))
-        .map((field) => ({ field, reason: 'an import reads services only; "upbeat apply" reads pages too' })),
-    );
-  throw new ImportError(
-    `${fileName} holds no list: expected "services" (Upbeat), "monitorList" (Uptime Kuma) or "endpoints" (Gatus)`,
-  );
+  return reader.read({ document, root, text, fileName, now, env });
 }
 
 function isGatus(root: Row): boolean {
@@ -103,30 +129,6 @@ function readGatusFolder(folder: string, now: number): ImportReading {
   return { ...reading, notCarried: [...doubled, ...reading.notCarried] };
 }
 
-function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row; reading: EntryReading } {
-  const row = asRow(given);
-  return { row, reading: read(row) };
-}
-
-function collect(
-  format: 'csv' | 'upbeat',
-  entries: readonly { readonly row: Row; readonly reading: EntryReading }[],
-  lostOfFile: readonly LostField[] = [],
-): ImportReading {
-  const services: ListedService[] = [];
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));
-  entries.forEach(({ row, reading }, index) => {
-    const entry = asText(row.name) ?? asText(row.domain) ?? asText(row.url) ?? `entry ${index + 1}`;
-    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-    else {
-      services.push(reading.service);
-      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-    }
-  });
-  return { format, services, items: [], skipped, notCarried };
-}
-
 function parseDocument(text: string, fileName: string): unknown {
   // JSON is YAML, but its parser is a hundred times as fast.
   try {
@@ -140,7 +142,7 @@ function parseDocument(text: string, fileName: string): unknown {
   throw new ImportError(`${fileName} is neither JSON nor YAML: ${problem.place}: ${problem.message}`);
 }
 
-function readCsvRows(content: string): Row[] {
+function readCsv(content: string): ImportReading {
   // Spreadsheets of many countries separate by semicolons.
   const [titles = ''] = content.split('\n', 1);
   const delimiter = [',', ';', '\t'].find((mark) => titles.includes(mark)) ?? ',';
@@ -153,28 +155,30 @@ function readCsvRows(content: string): Row[] {
   }
   const [header = [], ...cells] = lines;
   const names = header.map((name) => name.trim().toLowerCase());
-  if (!names.includes('domain'))
-    throw new ImportError('the first line of the CSV must name a column "domain"');
-  return cells.map((line) =>
-    Object.fromEntries(line.map((cell, index) => [names[index] ?? `column ${index + 1}`, readCell(cell)])),
+  const columns = new Set(names);
+  const reader = TABLES.find(({ recognises }) => recognises(columns));
+  if (reader === undefined)
+    throw new ImportError(
+      `the first line of the CSV must name columns: expected ${TABLES.map(({ expected }) => expected).join(', ')}`,
+    );
+  return reader.read(
+    cells.map((line) =>
+      Object.fromEntries(line.map((cell, index) => [names[index] ?? `column ${index + 1}`, cell])),
+    ),
   );
 }
 
 /** Reads a configuration. `texts`: the same with all of its values as texts. */
 function readGatusFile(root: Row, texts: Row, now: number): ImportReading {
-  const endpoints: ListedEndpoint[] = [];
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = readGatusSections(root).map((lost) => ({ entry: 'the file', ...lost }));
-  const names = new Set<string>();
+  const found = new Collection();
+  for (const { field, reason } of readGatusSections(root)) found.lose(WHOLE_FILE, field, reason);
   const add = (row: Row, index: number, read: (row: Row) => EntryReading) => {
-    const entry = asText(row.name) ?? asText(row.url) ?? `entry ${index + 1}`;
     const unset = unsetIn(row);
-    const reading: EntryReading = unset.length > 0 ? { problem: describeUnset(unset) } : read(row);
-    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-    else {
-      endpoints.push({ row, service: withOwnName(reading.service, names) });
-      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-    }
+    found.add(
+      asText(row.name) ?? asText(row.url) ?? `entry ${index + 1}`,
+      row,
+      unset.length > 0 ? { problem: describeUnset(unset) } : read(row),
+    );
   };
   const rowsOf = (section: string) => {
     const sectionTexts = listOf(texts[section]);
@@ -186,19 +190,14 @@ function readGatusFile(root: Row, texts: Row, now: number): ImportReading {
     for (const part of splitEndpoint(row)) add(part, index, readGatusEndpoint);
   for (const [index, row] of rowsOf('external-endpoints').entries()) add(row, index, readGatusExternal);
   for (const [index, suite] of (listOf(root.suites) ?? []).entries())
-    skipped.push({
-      entry: asText(asRow(suite).name) ?? `suite ${index + 1}`,
-      reason: 'it is a suite of requests, and a check makes one',
-    });
-  const losses = {
-    skip: (entry: string, reason: string) => void skipped.push({ entry, reason }),
-    lose: (entry: string, field: string, reason: string) => void notCarried.push({ entry, field, reason }),
-  };
-  const items = [
-    ...readGatusAlerts(asRow(root.alerting), endpoints, losses),
-    ...readGatusMaintenances(root, endpoints, now, losses),
-  ];
-  return { format: 'gatus', services: endpoints.map(({ service }) => service), items, skipped, notCarried };
+    found.skip(
+      asText(asRow(suite).name) ?? `suite ${index + 1}`,
+      'it is a suite of requests, and a check makes one',
+    );
+  return found.reading('gatus', [
+    ...readGatusAlerts(asRow(root.alerting), found.entries, found),
+    ...readGatusMaintenances(root, found.entries, now, found),
+  ]);
 }
 
 function describeUnset(variables: readonly string[]): string {
