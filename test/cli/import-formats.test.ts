@@ -282,6 +282,9 @@ t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
   ]);
 });
 
+/** A service without an interval of its own there. */
+const EVERY_MINUTE = { ...PLAIN_SERVICE, choice: { intervalMs: 60_000 } };
+
 t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
   const endpoints = [
     {
@@ -327,43 +330,43 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
   const { services, skipped, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
   t.same(services, [
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'db.example.com', name: 'Database', kind: 'tcp', settings: { port: 5432 } },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'mail.example.com', name: 'Mail', kind: 'tls', settings: { port: 465, minDays: 13 } },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'jump.example.com', name: 'Jump', kind: 'ssh', settings: { port: 22 } },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'www.example.com', name: 'Name', kind: 'domain', settings: { minDays: 30 } },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'relay.example.com', name: 'Relay', kind: 'smtp' },
       settings: { port: 587, security: 'starttls', minDays: 2 },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
       settings: { path: '/feed?v=2', port: 8443, contains: 'welcome' },
       secrets: { send: 'hello' },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'orders.example.com', name: 'Orders', kind: 'grpc', settings: { port: 50_051 } },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'carts.example.com', name: 'Carts', kind: 'grpc' },
       settings: { port: 50_051, plain: true },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'plain.example.com', name: 'Plain', kind: 'websocket', settings: { plain: true } },
     },
   ]);
@@ -381,19 +384,19 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   t.equal(format, 'gatus');
   t.same(services, [
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'front.example.com', name: 'front', category: 'ecommerce', kind: 'http', accept: [200] },
       settings: { assertions: ['time below 300'] },
       choice: { intervalMs: 30_000 },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'front.example.com', name: 'front (certificate)', category: 'ecommerce', kind: 'tls' },
       settings: { port: 443, minDays: 2 },
       choice: { intervalMs: 30_000 },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'api.example.com', name: 'api', kind: 'http', accept: [200, 429] },
       settings: { path: '/v1', certificate: 'ignore', assertions: ['json $.status is UP'] },
       secrets: { secretHeaders: ['Authorization: Bearer hunter2'] },
@@ -401,20 +404,20 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       texts: { note: 'Group: core' },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'old.example.com', name: 'old', kind: 'http', paused: true },
       accept: ['2xx', '3xx', 401],
       settings: { plain: true, method: 'PATCH' },
       texts: { note: 'Group: core' },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'example.com', name: 'dns', kind: 'dns' },
       settings: { record: 'A', server: '8.8.8.8' },
     },
-    { ...PLAIN_SERVICE, domain: 'host.example.com', name: 'ssh', kind: 'ssh', settings: { port: 22 } },
-    { ...PLAIN_SERVICE, domain: 'example.com', name: 'ping', kind: 'icmp' },
-    { ...PLAIN_SERVICE, domain: 'example.org', name: 'ping two', kind: 'icmp' },
+    { ...EVERY_MINUTE, domain: 'host.example.com', name: 'ssh', kind: 'ssh', settings: { port: 22 } },
+    { ...EVERY_MINUTE, domain: 'example.com', name: 'ping', kind: 'icmp' },
+    { ...EVERY_MINUTE, domain: 'example.org', name: 'ping two', kind: 'icmp' },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'cron.example.com', name: 'cron.example.com', kind: 'heartbeat', periodMs: 1_800_000 },
@@ -483,12 +486,12 @@ external-endpoints:
   );
   t.same(services, [
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'one.lab.example', name: 'One', accept: [204] },
       choice: { intervalMs: 900_000 },
     },
     {
-      ...PLAIN_SERVICE,
+      ...EVERY_MINUTE,
       ...{ domain: 'two.lab.example', name: 'Two', accept: [200], paused: true },
       ...{ url: 'https://two.lab.example/ping', settings: { followRedirects: false } },
       choice: { intervalMs: 900_000, timeoutMs: 90_000 },

@@ -34,11 +34,14 @@ export function readKumaTimes({ interval, timeout, maxretries, retryInterval }: 
   };
 }
 
+/** The time between two checks of Gatus where an endpoint names none. */
+const GATUS_INTERVAL = '1m';
+
 /** The times of an endpoint of Gatus. */
 export function readGatusTimes(row: Row): MemberTexts {
-  const interval = readGoDuration(asText(row.interval));
+  const interval = readGoDuration(asText(row.interval)) ?? GATUS_INTERVAL;
   const timeout = readGoDuration(asText(asRow(row.client).timeout));
-  return { ...(interval === null ? {} : { interval }), ...(timeout === null ? {} : { timeout }) };
+  return { interval, ...(timeout === null ? {} : { timeout }) };
 }
 
 /** A duration of Go such as `1m30s` with one unit; other texts stay as they are. */
