@@ -3,7 +3,6 @@
  * commit, of which a run makes tens of thousands; a process that is killed loses no more there than on a disk.
  */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
-import { freemem } from 'node:os';
 import { join } from 'node:path';
 import type { Scope } from './run-servers.ts';
 
@@ -39,7 +38,7 @@ export function writeToMemory(scope: Scope): void {
 function hasRoom(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
-    return Math.min(bavail * bsize, freemem()) >= MIN_FREE_BYTES;
+    return Math.min(bavail * bsize, process.availableMemory()) >= MIN_FREE_BYTES;
   } catch {
     return false;
   }
