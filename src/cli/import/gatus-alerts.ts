@@ -174,7 +174,7 @@ function ruleOf(alert: Row, row: Row): object {
 }
 
 /** A rule for services that were imported, as long as one of its channels is too. */
-function ruleItem(
+export function ruleItem(
   name: string,
   listed: readonly ListedService[],
   channels: readonly string[],

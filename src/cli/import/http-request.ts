@@ -190,3 +190,16 @@ function sortHeaders(headers: ListedRequest['headers']): {
     lost,
   };
 }
+
+/** The text that an expression looks for; null: it is no plain text. */
+export function plainTextOf(expression: string): string | null {
+  const inner = expression.replace(/^\(?\.\*\)?/, '').replace(/\(?\.\*\)?$/, '');
+  const isPlain = !/[\\^$.|?*+()[\]{}]/.test(inner.replaceAll(/\\[^\w\s]/g, ''));
+  return isPlain && inner !== '' ? inner.replaceAll(/\\([^\w\s])/g, '$1') : null;
+}
+
+/** The assertion that an expression matches in a `subject`; one about a text if that is all it looks for. */
+export function matchLine(subject: string, expression: string): string {
+  const text = plainTextOf(expression);
+  return text === null ? `${subject} matches ${expression}` : `${subject} contains ${text}`;
+}

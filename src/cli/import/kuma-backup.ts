@@ -306,7 +306,7 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
   );
 }
 
-function isPrivate({ visibility, domain }: ListedService): boolean {
+export function isPrivate({ visibility, domain }: ListedService): boolean {
   return (visibility ?? usualVisibility(domain)) === 'private';
 }
 
@@ -316,11 +316,12 @@ function nameForPages({ name }: ListedService): string {
 }
 
 /** Returns true if the name of a service would show its address. */
-function namesHost({ name, domain }: ListedService): boolean {
+export function namesHost({ name, domain }: ListedService): boolean {
   return name.toLowerCase().includes(domain);
 }
 
-function pageItem(
+/** A status page; services that are left out are not on it. */
+export function pageItem(
   page: { readonly slug: string; readonly title: string },
   groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[],
 ): ListedItem {

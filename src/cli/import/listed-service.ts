@@ -264,6 +264,12 @@ export function hostOfName(name: string, other: string): string {
   return words.replaceAll(/^-|-$/g, '') || other;
 }
 
+/** A title as the slug of a page. */
+export function slugOfTitle(title: string): string {
+  const slug = hostOfName(title, '').slice(0, 60).replace(/-$/, '');
+  return slug.length < 3 ? 'status-page' : slug;
+}
+
 /** The service with a host that no other one of the file has, if it sends heartbeats: its host is a name alone. */
 export function withOwnName(service: ListedService, names: Set<string>): ListedService {
   if (service.kind !== 'heartbeat') return service;

@@ -4,7 +4,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { decodeText } from '../../feeds/decode-text.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
-
+import { cstate } from './cstate.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
 import { isFolder, joinContents, readYamlFiles } from './gatus-folder.ts';
@@ -21,6 +21,10 @@ import {
 } from './listed-content.ts';
 import { asRow, asText, type EntryReading, isEmpty, listOf, type Row } from './listed-service.ts';
 import { readCell, readOwnRow } from './own-form.ts';
+import { pingdom } from './pingdom.ts';
+import { findPrometheus, prometheus, prometheusTargets } from './prometheus.ts';
+import { statping } from './statping.ts';
+import { statuscake } from './statuscake.ts';
 
 /** Programs by the content of their YAML or JSON; the first that recognises it reads it. */
 const DOCUMENTS: readonly DocumentReader[] = [
@@ -49,6 +53,12 @@ const DOCUMENTS: readonly DocumentReader[] = [
       return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
     },
   },
+  prometheus,
+  prometheusTargets,
+  statping,
+  cstate,
+  statuscake,
+  pingdom,
   {
     expected: '"services" (Upbeat)',
     recognises: (root, document) => Array.isArray(document) || listOf(root.services) !== null,
@@ -83,9 +93,12 @@ const TABLES: readonly CsvReader[] = [
   },
 ];
 
-/** Reads a file, a database or text, or the folder of a configuration of Gatus. Throws {@link ImportError}. */
+/** Reads a file, a database or text, or the folder of a configuration. Throws {@link ImportError}. */
 export async function readImportFile(file: string, now: number): Promise<ImportReading> {
-  if (isFolder(file)) return readGatusFolder(file, now);
+  if (isFolder(file)) {
+    const configuration = findPrometheus(file);
+    return configuration === null ? readGatusFolder(file, now) : readImportFile(configuration, now);
+  }
   if (isDatabase(file)) return readKumaBackup(await readKumaDatabase(file), now);
   return readImport(decodeText(readFileSync(file)), file, now);
 }
