@@ -230,7 +230,8 @@ export class ShardHolder {
     // After a loss, only the next renewal extends the permit. By then the threads know which services they must not
     // check.
     if (lost.length === 0) {
-      this.#permit.set(askedNs + this.#permitNs);
+      // A renewal that was on its way when the node stopped allows nothing.
+      if (!this.#stopped) this.#permit.set(askedNs + this.#permitNs);
       return;
     }
     this.#log.warn({ region: this.#region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
