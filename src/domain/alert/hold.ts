@@ -1,6 +1,6 @@
 /** Holds back tellings during a maintenance, and of services that are down behind another one. */
 import { type AlertDraft, causesToTell, isBehind, isHeld, readyAt } from './alert-draft.ts';
-import type { Condition, Telling } from './alert-state.ts';
+import type { Condition, Telling, Want } from './alert-state.ts';
 import type { AlertChange } from './event.ts';
 import { note, wordsToPass } from './telling-times.ts';
 
@@ -82,12 +82,20 @@ function hastenCauses(draft: AlertDraft, condition: Condition, telling: Telling,
           : readyAt(rule, words, Math.max(draft.now, beganAt + rule.afterMs));
       }),
     );
-    const wants = told.wants.map((want) =>
-      want.held || want.dueAt === null || want.dueAt <= dueAt ? want : { ...want, dueAt },
-    );
-    const next = note(draft, cause, { ...told, wants });
+    const next = note(draft, cause, {
+      ...told,
+      wants: told.wants.map((want) => hasten(draft, cause, want, dueAt)),
+    });
     draft.conditions.set(key, { ...cause, tellings: { ...cause.tellings, [channel]: next } });
   }
+}
+
+/** The want of a cause with the time at which it is told if not sooner. Quiet hours that hold it hold it at that time, too. */
+function hasten({ context }: AlertDraft, { words }: Condition, want: Want, at: number): Want {
+  const rule = context.rule(want.rule);
+  if (want.dueAt === null || rule === null) return want;
+  const dueAt = want.held ? readyAt(rule, words, at) : at;
+  return want.dueAt <= dueAt ? want : { ...want, dueAt, held: dueAt !== at };
 }
 
 /** Forgets what was held of a service that can be reached again. */

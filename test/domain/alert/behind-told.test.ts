@@ -1,5 +1,6 @@
 /** What is behind another service is told where nothing else is. */
 import t from 'tap';
+import type { AlertRule } from '../../../src/domain/alert/rule.ts';
 import { AlertWorld, HOUR, MINUTE, NOON, ruleOf, SECOND, serviceOf } from './alert-world.ts';
 
 /** Service 1 and what depends on it, 2. */
@@ -122,10 +123,14 @@ t.test('it tells what stays down behind a service that flaps', async (t) => {
 });
 
 /** Service 1 goes down and up so many seconds later, and so does what is behind it, with rules of their own. */
-function outageOf(seconds: number, afterMs: { readonly cause: number; readonly behind: number }): string[] {
+function outageOf(
+  seconds: number,
+  afterMs: { readonly cause: number; readonly behind: number },
+  quiet: AlertRule['quiet'] = null,
+): string[] {
   const world = worldOf([
-    ruleOf({ of: only(1), afterMs: afterMs.cause }),
-    ruleOf({ id: 2, of: only(2), afterMs: afterMs.behind }),
+    ruleOf({ of: only(1), afterMs: afterMs.cause, quiet }),
+    ruleOf({ id: 2, of: only(2), afterMs: afterMs.behind, quiet }),
   ]);
   fail(world, SECOND, 1);
   fail(world, 5 * SECOND, 2);
@@ -152,6 +157,13 @@ t.test(
       '5 alert: down s1',
       '241 recovery: up s1',
     ]);
+    const soon = { from: 12 * 60 + 8, to: 20 * 60, timeZone: 'UTC', except: [] };
+    t.strictSame(
+      outageOf(300, late, soon),
+      ['125 alert: down s1', '301 recovery: up s1'],
+      'quiet hours begin before its own rule has waited',
+    );
+    t.strictSame(outageOf(300, late, { ...soon, from: 11 * 60 }), [], 'what is over in quiet hours');
   },
 );
 
