@@ -28,18 +28,20 @@ const MAX_CODINGS = 5;
 
 /**
  * Undoes the codings that `Content-Encoding` and `Transfer-Encoding` name, the last one first. Unknown ones are identity, as in curl and
- * Go, because servers name charsets there. What follows the first `maxBytes` of decoded bytes is neither decoded nor judged.
+ * Go, because servers name charsets there; so is one that `Transfer-Encoding` names and the body does not have, since browsers ignore it
+ * there. What follows the first `maxBytes` of decoded bytes is neither decoded nor judged.
  */
 export async function decodeContent(body: Content, headers: Headers, maxBytes: number): Promise<Decoded> {
-  const codings = ['content-encoding', 'transfer-encoding'].flatMap((name) => codingsOf(headers[name]));
+  const ofTransfer = codingsOf(headers['transfer-encoding']);
+  const codings = [...codingsOf(headers['content-encoding']), ...ofTransfer];
   if (codings.length > MAX_CODINGS) return { damaged: codings.slice(-MAX_CODINGS).join(', ') };
   let content = body;
   for (const coding of codings.toReversed()) {
     // Some servers name the coding of an empty body, too.
     if (content.bytes.length === 0 && !content.cut) break;
     const decoded = await DECODERS.get(coding)?.(content, maxBytes);
-    if (decoded === null || decoded === undefined) return { damaged: coding };
-    content = decoded;
+    if (decoded !== null && decoded !== undefined) content = decoded;
+    else if (!ofTransfer.includes(coding)) return { damaged: coding };
   }
   return content;
 }

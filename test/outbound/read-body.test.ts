@@ -47,6 +47,9 @@ t.test('it undoes the codings of HTTP, and takes unknown ones for identity', asy
     whole(TEXT),
     'codings of the transfer come last',
   );
+  const twice = { 'content-encoding': 'gzip', 'transfer-encoding': 'gzip, chunked' };
+  t.same(await read(gzipSync(PLAIN), twice), whole(TEXT), 'a coding that both fields name may be there once');
+  t.same(await read(PLAIN, { 'transfer-encoding': 'gzip, chunked' }), whole(TEXT), 'it may be missing');
 });
 
 t.test('JSON may have the numbers that it lacks', async (t) => {
