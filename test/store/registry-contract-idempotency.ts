@@ -213,6 +213,14 @@ export async function idempotencyContract(
       }
       t.match(await registry.callIdempotent(keyed, 'putOwnerIncident', [said, NOON]), { isReplay: false });
       t.match(await registry.callIdempotent(keyed, 'putOwnerIncident', [said, NOON]), { isReplay: true });
+      const proof = { ...request, key: 'proof' };
+      t.match(
+        await registry.callIdempotent(proof, 'provePageDomain', [accountId, 'shop', 'a.example', NOON]),
+        {
+          value: 'missing',
+        },
+      );
+      t.equal(await registry.findIdempotent(proof), null, 'there was nothing to prove');
       await registry.removeService('shop-example-com');
       await execute(dataDir, 'ALTER TABLE idempotent_changes RENAME TO gone');
       await t.rejects(register('three'));

@@ -293,7 +293,11 @@ export function createRegistryMethods(parts: RegistryParts) {
   };
 }
 
-/** Returns true if the value of a method says that its change was made: `putContent` resolves with refusals. */
+/**
+ * Returns true if the value of a method says that its change was made: `putContent` resolves with refusals, `provePageDomain` with
+ * `missing`.
+ */
 function isMadeBy(name: IdempotentName): (value: unknown) => boolean {
-  return (value) => name !== 'putContent' || !Array.isArray(value) || value.length === 0;
+  if (name === 'putContent') return (value) => !Array.isArray(value) || value.length === 0;
+  return (value) => value !== 'missing';
 }
