@@ -61,7 +61,14 @@ export interface CurrentStatus {
  * Returns true if two records of a service are one: no two have the same order. A store may give another object for each read.
  */
 export function isSameObservation(a: CurrentStatus, b: CurrentStatus): boolean {
-  return a === b || (a.seq === b.seq && a.observedAt === b.observedAt && a.regions === b.regions);
+  if (a === b) return true;
+  return a.seq === b.seq && a.observedAt === b.observedAt && areSameRegions(a.regions, b.regions);
+}
+
+/** Verdicts of regions are forgotten without a new observation when the check is changed. */
+function areSameRegions(a: CurrentStatus['regions'], b: CurrentStatus['regions']): boolean {
+  if (a === undefined || b === undefined || a.length !== b.length) return a === b;
+  return a.every((one, index) => one.region === b[index]?.region && one.observedAt === b[index].observedAt);
 }
 
 /** The part of a status that lists and counts need. */

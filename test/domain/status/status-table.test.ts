@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { PROBED_KINDS } from '../../../src/domain/service.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus } from '../../../src/domain/status/current.ts';
-import { headOf } from '../../../src/domain/status/current.ts';
+import { headOf, isSameObservation } from '../../../src/domain/status/current.ts';
 import { StatusTable } from '../../../src/domain/status/status-table.ts';
 import { SERVICE_STATUSES } from '../../../src/domain/status.ts';
 import { refusedAttempt } from '../../engine/attempt.ts';
@@ -127,7 +127,9 @@ t.test(
           table.set(status);
           t.ok(table.holds(status));
           const read = table.get(7);
-          t.ok(read !== undefined && table.holds(read));
+          t.ok(read !== undefined && table.holds(read) && isSameObservation(read, status));
+          if ((status.regions ?? []).length > 0)
+            t.notOk(isSameObservation({ ...status, regions: [] }, status), 'its regions were forgotten');
           const other = statuses[index - 1];
           if (other !== undefined && JSON.stringify(other) !== JSON.stringify(status))
             t.notOk(table.holds(other));
