@@ -201,7 +201,9 @@ function expectationsOf(options: Row): { readonly expectations: Expectation[]; r
       expectations.push({ field, line });
       if (line.startsWith('body matches'))
         lost.push({ field, reason: 'an expression is matched within the first 4096 characters of the body' });
-    } else if (text !== null) expectations.push({ field, line: `${subject} lacks ${text}` });
+    } else if (subject !== 'body' && /^\.[*+]$/.test(expression))
+      expectations.push({ field, line: `${subject} missing` });
+    else if (text !== null) expectations.push({ field, line: `${subject} lacks ${text}` });
     else lost.push({ field, reason: 'an expression that must not match has no equal here' });
   };
   for (const [field, isWanted] of [

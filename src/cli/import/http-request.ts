@@ -193,7 +193,7 @@ function sortHeaders(headers: ListedRequest['headers']): {
 
 /** The text that an expression looks for; null: it is no plain text. */
 export function plainTextOf(expression: string): string | null {
-  const inner = expression.replace(/^\(?\.\*\)?/, '').replace(/\(?\.\*\)?$/, '');
+  const inner = expression.replace(/^\^?\(?\.\*\)?/, '').replace(/\(?\.\*\)?\$?$/, '');
   const isPlain = !/[\\^$.|?*+()[\]{}]/.test(inner.replaceAll(/\\[^\w\s]/g, ''));
   return isPlain && inner !== '' ? inner.replaceAll(/\\([^\w\s])/g, '$1') : null;
 }

@@ -1,18 +1,22 @@
 /** Checks of Pingdom, as its API (2.1, 3.1) lists them, or one by one with their details. */
+import { SECOND_MS } from '../../domain/durations.ts';
 import type { CheckSettings } from '../../domain/service.ts';
+import { type Contact, contactItems, maintenanceItem, minutesMs } from './contacts.ts';
 import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { collectEntries, type DocumentReader } from './listed-content.ts';
+import { collectEntries, type DocumentReader, type NotCarried } from './listed-content.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   findLost,
   isEmpty,
+  type ListedService,
   type LostField,
   listKind,
   listOf,
   quote,
   type Row,
+  type SkippedEntry,
   withNote,
 } from './listed-service.ts';
 import { withTimes } from './listed-times.ts';
@@ -21,17 +25,114 @@ import { withTimes } from './listed-times.ts';
 export const pingdom: DocumentReader = {
   expected: '"checks" (Pingdom)',
   recognises: (root, document) => checksOf(root, document).length > 0,
-  read: ({ root, document }) =>
-    collectEntries('pingdom', checksOf(root, document).flatMap(splitCheck), readCheck),
+  read({ root, document, now }) {
+    const answers = answersOf(root, document);
+    const contacts = answers.flatMap((answer) => listOf(answer.contacts) ?? []).map(asRow);
+    const known = new Set(contacts.map(({ id }) => String(id)));
+    const checks: Check[] = [];
+    const reading = collectEntries('pingdom', checksOf(root, document).flatMap(splitCheck), (row) => {
+      const read = readCheck(row);
+      if ('problem' in read) return read;
+      checks.push({ row, service: read.service });
+      const isKnown = contactsOf(row).every((id) => known.has(id));
+      return { ...read, lost: read.lost.filter(({ field }) => !isKnown || !OF_CONTACTS.has(field)) };
+    });
+    const windows = answers.flatMap(({ maintenance }) => (Array.isArray(maintenance) ? maintenance : []));
+    const more = readBeside(contacts, windows.map(asRow), checks, now);
+    return {
+      ...reading,
+      items: more.items,
+      skipped: [...reading.skipped, ...more.skipped],
+      notCarried: [...reading.notCarried, ...more.notCarried],
+    };
+  },
 };
 
+interface Check {
+  readonly row: Row;
+  readonly service: ListedService;
+}
+
+/** Fields of checks that become rules if the file has their contacts. */
+const OF_CONTACTS = new Set(['userids', 'notifyagainevery', 'maintenanceids']);
+
+function contactsOf(row: Row): string[] {
+  return (listOf(row.userids) ?? []).map(String);
+}
+
+/** Contacts as channels with rules, and maintenance. */
+function readBeside(given: readonly Row[], windows: readonly Row[], checks: readonly Check[], now: number) {
+  const skipped: SkippedEntry[] = [];
+  const notCarried: NotCarried[] = [];
+  const contacts = given.flatMap((row): Contact[] => {
+    const name = asText(row.name) ?? `contact ${row.id}`;
+    const { email, ...others } = asRow(row.notification_targets);
+    const addresses = (listOf(email) ?? []).flatMap((one) => asText(asRow(one).address) ?? []);
+    for (const [field, list] of Object.entries(others))
+      if (!isEmpty(list))
+        notCarried.push({ entry: name, field, reason: 'a contact becomes addresses for letters alone' });
+    const isPaused = row.paused === true;
+    if (isPaused || addresses.length === 0)
+      skipped.push({ entry: name, reason: isPaused ? 'it is paused' : 'it has no address for letters' });
+    return isPaused || addresses.length === 0 ? [] : [{ id: String(row.id), name, addresses }];
+  });
+  const watched = checks.map(({ row, service }) => ({
+    service,
+    contacts: contactsOf(row),
+    events: row.notifywhenbackup === false ? ['down'] : ['down', 'up'],
+    afterMs: 0,
+    repeatMs: minutesMs(Number(row.notifyagainevery) * Number(row.resolution)),
+  }));
+  const maintenances = windows.flatMap((row) => {
+    const title = asText(row.description) ?? 'Maintenance';
+    const ids = new Set((listOf(asRow(row.checks).uptime) ?? []).map(String));
+    const services = checks
+      .filter(({ row: check }) => ids.has(String(check.id)))
+      .map(({ service }) => service);
+    const number = Math.max(Number(row.repeatevery) || 1, 1);
+    const days = { day: 1, week: 7 }[asText(row.recurrencetype) ?? ''];
+    const isMonthly = row.recurrencetype === 'month';
+    if (isMonthly && number > 1) {
+      skipped.push({ entry: title, reason: 'it does not recur every month, which has no equal here' });
+      return [];
+    }
+    const item = maintenanceItem(
+      {
+        ...{
+          title,
+          services,
+          timeZone: 'UTC',
+          from: Number(row.from) * SECOND_MS,
+          to: Number(row.to) * SECOND_MS,
+        },
+        every: days === undefined ? (isMonthly ? 'month' : null) : { days: days * number },
+        until: isEmpty(row.effectiveto) ? null : Number(row.effectiveto) * SECOND_MS,
+      },
+      now,
+    );
+    if (!('problem' in item)) return [item];
+    skipped.push({ entry: title, reason: item.problem });
+    return [];
+  });
+  return { items: [...contactItems(contacts, watched), ...maintenances], skipped, notCarried };
+}
+
+/** The answers of a file. */
+function answersOf(root: Row, document: unknown): readonly Row[] {
+  return Array.isArray(document) ? document.map(asRow) : [root];
+}
+
 function checksOf(root: Row, document: unknown): readonly Row[] {
-  const answers = Array.isArray(document) ? document.map(asRow) : [root];
-  return answers
+  const rows = answersOf(root, document)
     .flatMap(({ checks, check }) => [...(Array.isArray(checks) ? checks : []), check])
     .map(asRow)
     .filter((row) => asText(row.hostname) !== null && !isEmpty(row.type) && 'resolution' in row);
+  // Where the file has the details of a check, they count.
+  const detailed = new Set(rows.filter(isDetailed).map(({ id }) => String(id)));
+  return rows.filter((row) => isDetailed(row) || !detailed.has(String(row.id)));
 }
+
+const isDetailed = (row: Row) => typeof row.type === 'object';
 
 /** Fields that are imported, or that tell of results. */
 const KNOWN = new Set([

@@ -31,8 +31,9 @@ interface Target {
 /** Reads `scrape_configs`, with the modules of `blackbox.yml` and the lists of targets that it names. */
 export const prometheus: DocumentReader = {
   expected: '"scrape_configs" (Prometheus)',
-  recognises: (root) => Array.isArray(root.scrape_configs),
-  read: ({ root, fileName }) => readJobs(root, dirname(resolve(fileName))),
+  recognises: (root, document) => Array.isArray(root.scrape_configs) || isJobs(document),
+  read: ({ root, document, fileName }) =>
+    readJobs(isJobs(document) ? { scrape_configs: document } : root, dirname(resolve(fileName))),
 };
 
 /** Reads a list of targets, as `file_sd_configs` name it. */
@@ -49,6 +50,11 @@ export const prometheusTargets: DocumentReader = {
 /** The configuration in a folder; null: there is none. */
 export function findPrometheus(folder: string): string | null {
   return globSync(join(folder, 'prometheus.{yml,yaml}'))[0] ?? null;
+}
+
+/** Returns true for jobs alone, as other configurations take them in. */
+function isJobs(document: unknown): document is readonly unknown[] {
+  return Array.isArray(document) && document.length > 0 && document.every((one) => 'job_name' in asRow(one));
 }
 
 function isTargets(document: unknown): document is readonly unknown[] {
@@ -226,9 +232,9 @@ function relabel(
     const action = (asText(rule.action) ?? 'replace').toLowerCase();
     const sources = (listOf(rule.source_labels) ?? []).map((label) => labels[String(label)] ?? '');
     const text = sources.join(typeof rule.separator === 'string' ? rule.separator : ';');
-    const expression = compile(typeof rule.regex === 'string' ? rule.regex : '(.*)');
+    const expression = compile(String(rule.regex ?? '(.*)'));
     if (expression === null || !KNOWN_ACTIONS.has(action))
-      return { problem: `its relabeling ${quote(asText(rule.regex) ?? action)} cannot be read` };
+      return { problem: `its relabeling ${quote(String(rule.regex ?? action))} cannot be read` };
     const match = expression.exec(text);
     if ((action === 'keep' && match === null) || (action === 'drop' && match !== null)) return null;
     const label = asText(rule.target_label);

@@ -1,8 +1,9 @@
 /** Tests of StatusCake: answers of its API (v1), and lists of the older one. */
 import { STATUS_CODES } from 'node:http';
 import { type AcceptRule, STATUS_CLASSES } from '../../domain/service.ts';
+import { type Contact, contactItems, maintenanceItem, minutesMs } from './contacts.ts';
 import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { collectEntries, type DocumentReader } from './listed-content.ts';
+import { collectEntries, type DocumentReader, type NotCarried } from './listed-content.ts';
 import {
   asRow,
   asText,
@@ -10,35 +11,127 @@ import {
   findLost,
   hostOfName,
   isEmpty,
+  type ListedService,
   type LostField,
   listKind,
   listOf,
   listService,
   quote,
   type Row,
+  type SkippedEntry,
   withNote,
   withOwnName,
 } from './listed-service.ts';
 import { withTimes } from './listed-times.ts';
+import {
+  answersOf,
+  isCertificate,
+  isDetailed,
+  isGroup,
+  isHeartbeat,
+  isSpeed,
+  isUptime,
+  isWindow,
+  rowsOf,
+} from './statuscake-answers.ts';
 
 /** Reads uptime tests, heartbeats and tests of certificates: an answer, or several in a list. */
 export const statuscake: DocumentReader = {
   expected: '"data" with "website_url" (StatusCake)',
   recognises: (root, document) => rowsOf(root, document).length > 0,
-  read({ root, document }) {
+  read({ root, document, now }) {
     const rows = rowsOf(root, document);
+    const beside = answersOf(root, document);
+    const groups = beside.filter(isGroup);
+    const known = new Set(groups.map(({ id }) => String(id)));
     const names = new Set<string>();
+    const tests: Test[] = [];
     const isShort = rows.some((row) => isUptime(row) && !isDetailed(row));
-    return collectEntries(
+    const reading = collectEntries(
       'statuscake',
       rows,
       (row) => {
-        const reading = readTest(row);
-        return 'problem' in reading ? reading : { ...reading, service: withOwnName(reading.service, names) };
+        const read = readTest(row);
+        if ('problem' in read) return read;
+        const service = withOwnName(read.service, names);
+        tests.push({ row, service });
+        const isKnown = groupsOf(row).every((id) => known.has(id));
+        return { service, lost: read.lost.filter(({ field }) => !isKnown || !OF_GROUPS.has(field)) };
       },
       isShort ? [SHORT] : [],
     );
+    const more = readBeside(groups, beside.filter(isWindow), tests, now);
+    return {
+      ...reading,
+      items: more.items,
+      skipped: [...reading.skipped, ...more.skipped],
+      notCarried: [...reading.notCarried, ...more.notCarried],
+    };
   },
+};
+
+interface Test {
+  readonly row: Row;
+  readonly service: ListedService;
+}
+
+/** Fields of tests that become rules if the file has their groups. */
+const OF_GROUPS = new Set(['contact_groups', 'trigger_rate']);
+
+function groupsOf(row: Row): string[] {
+  return (listOf(row.contact_groups) ?? []).map(String);
+}
+
+/** Groups of contacts as channels with rules, and windows as maintenance. */
+function readBeside(groups: readonly Row[], windows: readonly Row[], tests: readonly Test[], now: number) {
+  const skipped: SkippedEntry[] = [];
+  const notCarried: NotCarried[] = [];
+  const contacts = groups.flatMap((row): Contact[] => {
+    const name = asText(row.name) ?? `group ${row.id}`;
+    const addresses = (listOf(row.email_addresses) ?? []).flatMap((one) => asText(one) ?? []);
+    if (addresses.length === 0) skipped.push({ entry: name, reason: 'it has no address for letters' });
+    for (const lost of findLost(row, (field) => OF_CONTACTS.has(field), CONTACT_REASONS))
+      notCarried.push({ entry: name, ...lost });
+    return addresses.length === 0 ? [] : [{ id: String(row.id), name, addresses }];
+  });
+  const watched = tests.map(({ row, service }) => {
+    const isAboutEnd = isCertificate(row) || row.enable_ssl_alert === true;
+    const events = ['down', 'up', ...(isAboutEnd ? ['certificate'] : [])];
+    return { service, contacts: groupsOf(row), events, afterMs: minutesMs(row.trigger_rate), repeatMs: 0 };
+  });
+  const maintenances = windows.flatMap((row) => {
+    const title = asText(row.name) ?? 'Maintenance';
+    const ids = new Set((listOf(row.tests) ?? []).map(String));
+    const tags = new Set((listOf(row.tags) ?? []).map(String));
+    const services = tests
+      .filter(({ row: test }) => isUptime(test))
+      .filter(
+        ({ row: test }) =>
+          ids.has(String(test.id)) || (listOf(test.tags) ?? []).some((tag) => tags.has(String(tag))),
+      )
+      .map(({ service }) => service);
+    const [, number, unit] = /^(\d)([dwm])$/.exec(asText(row.repeat_interval) ?? '') ?? [];
+    const every = unit === 'm' ? 'month' : { days: Number(number) * (unit === 'w' ? 7 : 1) };
+    const item = maintenanceItem(
+      {
+        ...{ title, services, timeZone: asText(row.timezone) ?? 'UTC', until: null },
+        ...{ from: Date.parse(asText(row.start_at) ?? ''), to: Date.parse(asText(row.end_at) ?? '') },
+        every: unit === undefined ? null : every,
+      },
+      now,
+    );
+    if (!('problem' in item)) return [item];
+    skipped.push({ entry: title, reason: item.problem });
+    return [];
+  });
+  return { items: [...contactItems(contacts, watched), ...maintenances], skipped, notCarried };
+}
+
+const OF_CONTACTS = new Set(['id', 'name', 'email_addresses']);
+const CONTACT_REASONS: Readonly<Record<string, string>> = {
+  mobile_numbers: 'nobody is called by telephone',
+  integrations: 'the file does not have them: add a channel for each (docs/alerts.md)',
+  ping_url: 'a webhook is a POST, and has its own form (docs/webhooks.md)',
 };
 
 const SHORT: LostField = {
@@ -46,61 +139,6 @@ const SHORT: LostField = {
   reason:
     'the list tells no texts, statuses, headers and timeouts of tests: save /v1/uptime/ID, which does, or set them here',
 };
-
-function rowsOf(root: Row, document: unknown): readonly Row[] {
-  const answers = Array.isArray(document) ? document : [root];
-  return answers
-    .map(asRow)
-    .flatMap((answer) =>
-      Array.isArray(answer.data) ? answer.data : 'data' in answer ? [answer.data] : [answer],
-    )
-    .map(asRow)
-    .map((row) => ('WebsiteName' in row ? ofOldForm(row) : row))
-    .filter((row) => isUptime(row) || isHeartbeat(row) || isCertificate(row) || isSpeed(row));
-}
-
-const isUptime = (row: Row) => 'website_url' in row && 'test_type' in row;
-const isHeartbeat = (row: Row) => 'period' in row && 'contact_groups' in row;
-const isCertificate = (row: Row) => 'website_url' in row && 'alert_at' in row;
-const isSpeed = (row: Row) => 'website_url' in row && 'alert_bigger' in row;
-/** The list has fewer members than an answer about one test. */
-const isDetailed = (row: Row) => 'timeout' in row;
-
-/** Names of the older API. */
-const OLD_NAMES: Readonly<Record<string, string>> = {
-  TestID: 'id',
-  WebsiteName: 'name',
-  WebsiteURL: 'website_url',
-  URI: 'website_url',
-  TestType: 'test_type',
-  CheckRate: 'check_rate',
-  ContactGroup: 'contact_groups',
-  ContactGroups: 'contact_groups',
-  CustomHeader: 'custom_header',
-  TestTags: 'tags',
-  WebsiteHost: 'host',
-  DNSServer: 'dns_server',
-  DNSIP: 'dns_ips',
-  DNSIPs: 'dns_ips',
-  NodeLocations: 'servers',
-  FollowRedirect: 'follow_redirects',
-  UseJar: 'use_jar',
-  EnableSSLAlert: 'enable_ssl_alert',
-  BasicUser: 'basic_username',
-  BasicPass: 'basic_password',
-};
-
-/** A test of the older API with the names of the new one. */
-function ofOldForm(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row)
-      .filter(([, value]) => !isEmpty(value) || typeof value === 'boolean')
-      .map(([name, value]) => [
-        OLD_NAMES[name] ?? name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase(),
-        value,
-      ]),
-  );
-}
 
 const KNOWN = new Set([
   ...[
