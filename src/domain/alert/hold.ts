@@ -93,8 +93,8 @@ function hastenCauses(draft: AlertDraft, condition: Condition, telling: Telling,
 /** The want of a cause with the time at which it is told if not sooner. Quiet hours that hold it hold it at that time, too. */
 function hasten({ context }: AlertDraft, { words }: Condition, want: Want, at: number): Want {
   const rule = context.rule(want.rule);
-  if (want.dueAt === null || rule === null) return want;
-  const dueAt = want.held ? readyAt(rule, words, at) : at;
+  if (want.dueAt === null) return want;
+  const dueAt = want.held && rule !== null ? readyAt(rule, words, at) : at;
   return want.dueAt <= dueAt ? want : { ...want, dueAt, held: dueAt !== at };
 }
 
