@@ -2,7 +2,6 @@
 import { isIPv6 } from 'node:net';
 import { type Category, isCategory } from '../../domain/category.ts';
 import { DAY_MS, parseDuration } from '../../domain/durations.ts';
-import { readHostName } from '../../domain/host-name.ts';
 import { type CheckSettings, type ProbedKind, STATUS_CLASSES } from '../../domain/service.ts';
 import { readGatusQuery } from './dns-query.ts';
 import { parseCondition, readExpiry } from './gatus-condition.ts';
@@ -19,10 +18,9 @@ import {
   asText,
   type EntryReading,
   findLost,
-  hostOfName,
   type LostField,
+  listHeartbeat,
   listKind,
-  listService,
   type Row,
   readWebSocketAddress,
   withNote,
@@ -164,26 +162,20 @@ export function readGatusExternal(given: Row): EntryReading {
   const interval = asText(asRow(row.heartbeat).interval);
   const periodMs = interval === null ? NEVER_MISSED_MS : (goDurationMs(interval) ?? parseDuration(interval));
   const paused = row.enabled === false;
-  const host = readHostName(name ?? '');
   const isKnown = (field: string) =>
     (KNOWN.has(field) && field !== 'token') || field === 'heartbeat' || field === 'interval';
-  const reading = listService(
-    host.ok ? host.domain : hostOfName(name ?? '', 'external'),
-    name,
-    { ...categoryOf(row.group), kind: 'heartbeat', paused, periodMs },
-    [
-      ...(interval === null
-        ? [
-            {
-              field: 'heartbeat',
-              reason: 'without an interval none is missed there; here one is after a year',
-            },
-          ]
-        : []),
-      ...(periodMs === null ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }] : []),
-      ...findLost(row, isKnown, REASONS),
-    ],
-  );
+  const reading = listHeartbeat(name, 'external', { ...categoryOf(row.group), paused, periodMs }, [
+    ...(interval === null
+      ? [
+          {
+            field: 'heartbeat',
+            reason: 'without an interval none is missed there; here one is after a year',
+          },
+        ]
+      : []),
+    ...(periodMs === null ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }] : []),
+    ...findLost(row, isKnown, REASONS),
+  ]);
   return withNote(reading, [groupNote(row.group)]);
 }
 

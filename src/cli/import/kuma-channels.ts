@@ -1,6 +1,6 @@
 /** Notifications of Uptime Kuma as channels, with their secrets. */
 import type { ChannelKind, ChannelSettings } from '../../domain/alert/channel.ts';
-import { asRow, asText, isEmpty, type LostField, quote, type Row } from './listed-service.ts';
+import { asRow, asText, isEmpty, type LostField, quote, type Row, textOf } from './listed-service.ts';
 
 /** A channel of a notification, or several: one for each receiver of letters. */
 export type ChannelReading =
@@ -239,10 +239,6 @@ function readConfig(given: unknown): Row | null {
   } catch {
     return null;
   }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'number' ? String(value) : asText(value);
 }
 
 function numberOf(value: unknown): number | null {

@@ -1,5 +1,4 @@
 /** Reads monitors of Uptime Kuma, with the names of members that its backups have (JSON, version 1). */
-import { readHostName } from '../../domain/host-name.ts';
 import { readKumaQuery } from './dns-query.ts';
 import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import { readKumaServer } from './kuma-servers.ts';
@@ -8,11 +7,10 @@ import {
   type EntryReading,
   findLost,
   groupCodes,
-  hostOfName,
   isEmpty,
   type LostField,
+  listHeartbeat,
   listKind,
-  listService,
   quote,
   type Row,
   readWebSocketAddress,
@@ -151,13 +149,12 @@ function readPush(row: Row, name: string | null, paused: boolean): EntryReading 
   const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
   const retriesMs = Number(row.maxretries) * Number(row.retryInterval) * 1_000;
   const graceMs = PUSH_BUFFER_MS + (retriesMs > 0 ? Math.min(retriesMs, MAX_PUSH_RETRIES_MS) : 0);
-  const reading = readHostName(name ?? '');
   const token = asText(row.pushToken);
   const lost = findLostFields(row, new Set(['interval', 'timeout', 'url', 'maxretries', 'retryInterval']));
-  return listService(
-    reading.ok ? reading.domain : hostOfName(name ?? '', 'push'),
+  return listHeartbeat(
     name,
-    { kind: 'heartbeat', paused, periodMs, graceMs, ...(token === null ? {} : { pushToken: token }) },
+    'push',
+    { paused, periodMs, graceMs, pushToken: token },
     lost.filter(
       ({ field }) => !OF_REQUESTS.has(field) && field !== 'accepted_statuscodes' && field !== 'authMethod',
     ),

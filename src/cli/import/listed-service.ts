@@ -3,7 +3,7 @@
 import type { Category } from '../../domain/category.ts';
 import type { CheckChoice } from '../../domain/check-timing.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
-import { readAnyHost } from '../../domain/host-name.ts';
+import { readAnyHost, readHostName } from '../../domain/host-name.ts';
 import { describeSettingProblem } from '../../domain/input-problem.ts';
 import {
   type AcceptRule,
@@ -90,6 +90,11 @@ export function asRow(value: unknown): Row {
 /** Trimmed text; null: the value is not text, or empty. */
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+/** Trimmed text, or that of a number; null: neither. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'number' ? String(value) : asText(value);
 }
 
 /** Returns true if a value is absent, null, false, 0 or empty. */
@@ -262,6 +267,18 @@ export function hostOfName(name: string, other: string): string {
   const label = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const words = label.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 63);
   return words.replaceAll(/^-|-$/g, '') || other;
+}
+
+/** A service that sends heartbeats. A name that is no domain becomes one; `other`: that of a name without letters. */
+export function listHeartbeat(
+  name: string | null,
+  other: string,
+  more: Partial<Omit<ListedService, 'domain' | 'name' | 'kind'>>,
+  lost: readonly LostField[],
+): EntryReading {
+  const reading = readHostName(name ?? '');
+  const host = reading.ok ? reading.domain : hostOfName(name ?? '', other);
+  return listService(host, name, { ...more, kind: 'heartbeat' }, lost);
 }
 
 /** A title as the slug of a page. */

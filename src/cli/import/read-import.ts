@@ -9,6 +9,7 @@ import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus
 import { readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
 import { isFolder, joinContents, readYamlFiles } from './gatus-folder.ts';
 import { expandVariables, splitEndpoint, unsetIn, withTexts } from './gatus-rows.ts';
+import { healthchecks } from './healthchecks.ts';
 import { readKumaBackup } from './kuma-backup.ts';
 import { ImportError, isDatabase, readKumaDatabase } from './kuma-database.ts';
 import {
@@ -20,14 +21,19 @@ import {
   WHOLE_FILE,
 } from './listed-content.ts';
 import { asRow, asText, type EntryReading, isEmpty, listOf, type Row } from './listed-service.ts';
+import { openstatus } from './openstatus.ts';
 import { readCell, readOwnRow } from './own-form.ts';
 import { pingdom } from './pingdom.ts';
 import { findPrometheus, prometheus, prometheusTargets } from './prometheus.ts';
 import { statping } from './statping.ts';
 import { statuscake } from './statuscake.ts';
+import { upptime } from './upptime.ts';
 
 /** Programs by the content of their YAML or JSON; the first that recognises it reads it. */
 const DOCUMENTS: readonly DocumentReader[] = [
+  upptime,
+  healthchecks,
+  openstatus,
   {
     expected: '"monitorList" (Uptime Kuma)',
     recognises: (root) => listOf(root.monitorList) !== null,
