@@ -25,8 +25,8 @@ import { isBlocked, judgeStatus } from './response-rules.ts';
 /** Loads the client with the first check of this kind, since it takes memory in every thread. */
 const load = createRequire(import.meta.url);
 
-/** Maximum size of the head of the server's response, bytes. */
-const MAX_HEADER_BYTES = 65_536;
+/** Maximum size of the head of the server's response, that of browsers, bytes. */
+const MAX_HEADER_BYTES = 262_144;
 /** Maximum number of interim responses (1xx) before the handshake. */
 const MAX_INTERIM_RESPONSES = 20;
 /** Maximum size of a message, bytes. */

@@ -191,7 +191,7 @@ const HOSTILE: readonly (readonly [string, (socket: Socket) => void, CheckSettin
         flood(`X-More: ${'x'.repeat(1_000)}\r\n`)(socket);
       }),
     {},
-    { answered: false, failure: failure('protocol', 'first_byte', 'the headers are longer than 64 KiB') },
+    { answered: false, failure: failure('protocol', 'first_byte', 'the headers are longer than 256 KiB') },
   ],
   [
     'what is not HTTP',
@@ -325,6 +325,17 @@ t.test('it answers a few pings', async (t) => {
     socket.ping('?');
   });
   t.match(await probe(null, { check: checkOf(port, { path: '/live', ...WAITS }) }), { failure: null });
+});
+
+t.test('it takes a head as long as browsers do', async (t) => {
+  const probe = openProbe(t);
+  const long = accepting(
+    (socket) => socket.on('end', () => socket.end()),
+    `X-More: ${'x'.repeat(200_000)}\r\n`,
+  );
+  const { port, close } = await listenRaw(long);
+  t.teardown(close);
+  t.match(await probe(null, { check: checkOf(port) }), { failure: null });
 });
 
 t.test('the guard judges the address and the port', async (t) => {
