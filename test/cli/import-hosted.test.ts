@@ -212,3 +212,175 @@ t.test('it reads the monitors of OpenStatus', async (t) => {
     ],
   );
 });
+
+t.test('it reads the monitors of UptimeRobot', async (t) => {
+  const { format, services, skipped } = fixture('uptimerobot.json');
+  t.equal(format, 'uptimerobot');
+  const choice = { intervalMs: 300_000 };
+  t.match(services, [
+    {
+      ...{ name: 'Main site', kind: 'http', accept: ['2xx', '3xx'], paused: false },
+      ...{ settings: { headers: ['X-Source: uptimerobot'] }, choice: { ...choice, timeoutMs: 30_000 } },
+    },
+    {
+      ...{ name: 'Status page', accept: ['2xx', '3xx', 404] },
+      settings: { path: '/status', assertions: ['status is not 301', 'body lacks Error'] },
+      secrets: { username: 'u', password: 'p' },
+    },
+    { name: 'Welcome', kind: 'root', paused: true },
+    { name: 'Server ping', kind: 'icmp', domain: '192.0.2.4', choice },
+    { name: 'HTTPS port', kind: 'tcp', settings: { port: 443 } },
+    { name: 'Own port', kind: 'tcp', settings: { port: 5432 } },
+    {
+      ...{ name: 'Nightly backup', domain: 'nightly-backup', kind: 'heartbeat', periodMs: 86_400_000 },
+      ...{ graceMs: 30_000, pushToken: 'm107-0123456789abcdef' },
+    },
+    {
+      name: 'POST',
+      settings: { method: 'POST', headers: ['Content-Type: application/json'] },
+      secrets: { body: '{"a":1}' },
+    },
+  ]);
+  t.match(skipped, [
+    { entry: 'Unknown', reason: 'monitors of type 99 have no equal in this import' },
+    { entry: 'contact 2403925', reason: /type "1" have no equal/ },
+  ]);
+});
+
+t.test('contacts of UptimeRobot become channels and rules, and what has no equal is named', async (t) => {
+  const reading = fixture('uptimerobot.json');
+  t.match(documentsOf(reading), [
+    { list: 'channels', kind: 'email', settings: { to: 'uptime@example.com' } },
+    { list: 'rules', services: ['Main site'], events: ['down', 'up'], after: '5m', repeat: '30m' },
+    { list: 'channels', kind: 'slack', name: 'contact 2403924' },
+    { list: 'rules', services: ['Main site', 'Status page'], channels: ['contact 2403924'] },
+  ]);
+  t.match(reading.notCarried, [
+    { entry: 'Welcome', field: 'keywordValue', reason: /add "body contains Welcome"/ },
+    { entry: 'Nightly backup', field: 'url', reason: /\/beat\/ before the same token/ },
+    { entry: 'Nightly backup', field: 'gracePeriod' },
+  ]);
+});
+
+t.test('it reads version 3 and the CSV of UptimeRobot', async (t) => {
+  const monitor = {
+    ...{
+      id: 1,
+      friendlyName: 'Shop',
+      type: 'KEYWORD',
+      url: 'https://shop.example.com/',
+      interval: 300,
+      timeout: 30,
+    },
+    ...{ status: 'PAUSED', keywordType: 'ALERT_NOT_EXISTS', keywordValue: '200 ✓', keywordCaseType: 1 },
+    ...{ successHttpResponseCodes: ['2xx', '401'], checkSSLErrors: false, followRedirections: false },
+    ...{
+      httpMethodType: 'GET',
+      authType: 'NONE',
+      tags: [{ id: 7, name: 'prod' }],
+      responseTimeThreshold: 900,
+    },
+    ...{ assignedAlertContacts: [{ alertContactId: '9', threshold: 0, recurrence: 0 }], regionalData: 'na' },
+    ...{
+      lastIncident: null,
+      currentStateDuration: 5,
+      createDateTime: '2026-01-01',
+      apiKey: 'm1-x',
+      groupId: 0,
+    },
+  };
+  const answer = { nextLink: null, data: [monitor, { friendlyName: 'UDP', type: 'UDP', url: 'x' }] };
+  const reading = readImport(JSON.stringify(answer), 'x.json', NOW, {});
+  t.match(reading.services, [
+    {
+      ...{ name: 'Shop', paused: true, accept: ['2xx', 401], choice: { slowOverMs: 900, timeoutMs: 30_000 } },
+      settings: { certificate: 'ignore', followRedirects: false, assertions: ['body contains 200 ✓'] },
+      texts: { note: 'Tags: prod' },
+    },
+  ]);
+  t.match(reading.skipped, [
+    { entry: 'UDP' },
+    { entry: 'contact 9', reason: 'the file has only its number' },
+  ]);
+  t.match(reading.notCarried, [{ entry: 'Shop', field: 'regionalData' }]);
+  t.equal(reading.notCarried.length, 1);
+  const table = (interval: number, ...more: string[]) =>
+    [
+      'Type,Friendly Name,URL/IP,Interval,Alert Contact,Keyword Type,Keyword Value,Port',
+      `1,Shop,https://shop.example.com/,${interval},1861777,,,`,
+      ...more,
+    ].join('\n');
+  t.match(
+    readImport(table(5, 'Keyword,Page,https://page.example.com/,60,,exists,Error,'), 'x.csv', NOW, {}),
+    {
+      format: 'uptimerobot',
+      services: [
+        { name: 'Shop', kind: 'root', choice: { intervalMs: 300_000 } },
+        { settings: { assertions: ['body lacks Error'] }, choice: { intervalMs: 3_600_000 } },
+      ],
+      notCarried: [{ entry: 'Shop', field: 'alertContacts' }],
+    },
+  );
+  t.match(readImport(table(300, 'Port,DB,db.example.com,300,,,,5432'), 'x.csv', NOW, {}).services, [
+    { choice: { intervalMs: 300_000 } },
+    { kind: 'tcp', domain: 'db.example.com', settings: { port: 5432 } },
+  ]);
+});
+
+t.test('it reads the monitors and heartbeats of Better Stack', async (t) => {
+  const reading = fixture('better-stack.json');
+  t.equal(reading.format, 'better-stack');
+  t.match(reading.services, [
+    {
+      ...{ name: 'Uptime homepage', kind: 'http', paused: false, texts: { note: 'Group: Backend services' } },
+      settings: { assertions: ['body contains We call you'], headers: ['Content-Type: application/xml'] },
+      choice: { intervalMs: 30_000, timeoutMs: 15_000, confirmAfterMs: [120_000] },
+    },
+    {
+      ...{ name: 'Guard', accept: [307], settings: { followRedirects: false }, paused: true },
+      choice: { intervalMs: 900_000, confirmAfterMs: [] },
+    },
+    { name: 'Ping', kind: 'icmp', domain: '192.0.2.4', choice: { timeoutMs: 2_000 } },
+    { name: 'Mail', kind: 'smtp', settings: { port: 25, security: 'plain' } },
+    { name: 'IMAP', kind: 'tcp', settings: { port: 993 } },
+    { name: 'DNS', kind: 'dns', domain: 'example.com', settings: { server: '192.0.2.53' } },
+    {
+      ...{ name: 'Testing heartbeat', kind: 'heartbeat', periodMs: 10_800_000, graceMs: 300_000 },
+      pushToken: 'abcd1234abcd1234abcd1234',
+    },
+  ]);
+  t.match(reading.skipped, [
+    { entry: 'Game', reason: 'monitors of type udp have no equal here' },
+    { entry: 'Maintenance of Testing heartbeat', reason: 'its times cannot be read' },
+  ]);
+  t.match(documentsOf(reading), [
+    {
+      ...{ list: 'maintenances', title: 'Maintenance of Uptime homepage', services: ['Uptime homepage'] },
+      ...{ time_zone: 'Europe/Amsterdam', starts_at: '2026-11-30T01:02', duration: '122m' },
+      recurrence: /BYDAY=MO,TU/,
+    },
+  ]);
+  t.same(
+    reading.notCarried.map(({ entry, field }) => `${entry}: ${field}`),
+    [
+      ...['call', 'sms', 'email', 'push', 'ssl_expiration', 'domain_expiration'].map(
+        (field) => `Uptime homepage: ${field}`,
+      ),
+      ...['Guard: regions', 'Guard: ip_version', 'Mail: port'],
+      ...['url', 'email', 'push', 'team_wait', 'heartbeat_group_id'].map(
+        (field) => `Testing heartbeat: ${field}`,
+      ),
+    ],
+  );
+  const table =
+    'URL,Pronounceable name,Monitor type,Check frequency,Verify SSL\nhttps://a.example/,A,status,60,false\n';
+  t.match(readImport(table, 'x.csv', NOW, {}).services, [
+    {
+      name: 'A',
+      kind: 'http',
+      accept: ['2xx'],
+      settings: { certificate: 'ignore' },
+      choice: { intervalMs: 60_000 },
+    },
+  ]);
+});

@@ -4,6 +4,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { decodeText } from '../../feeds/decode-text.ts';
 import { readYaml, readYamlTexts } from '../../yaml-file.ts';
+import { betterStack, betterStackTable } from './better-stack.ts';
 import { cstate } from './cstate.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
@@ -28,9 +29,12 @@ import { findPrometheus, prometheus, prometheusTargets } from './prometheus.ts';
 import { statping } from './statping.ts';
 import { statuscake } from './statuscake.ts';
 import { upptime } from './upptime.ts';
+import { uptimerobot, uptimerobotTable } from './uptimerobot.ts';
 
 /** Programs by the content of their YAML or JSON; the first that recognises it reads it. */
 const DOCUMENTS: readonly DocumentReader[] = [
+  uptimerobot,
+  betterStack,
   upptime,
   healthchecks,
   openstatus,
@@ -85,6 +89,8 @@ const DOCUMENTS: readonly DocumentReader[] = [
 
 /** Programs by the columns of their CSV; the first that recognises them reads it. */
 const TABLES: readonly CsvReader[] = [
+  uptimerobotTable,
+  betterStackTable,
   {
     expected: '"domain" (Upbeat)',
     recognises: (columns) => columns.has('domain'),
