@@ -784,6 +784,20 @@ t.test('conditions of Gatus become accepted statuses', async (t) => {
     });
 });
 
+t.test('a status of Gatus that must not come leaves a check with few rules', async (t) => {
+  const { services, notCarried } = gatus({
+    ...{ name: 'A', url: 'https://a.example/', conditions: ['[STATUS] != 404', '[STATUS] != 500'] },
+  });
+  t.match(services, [
+    {
+      kind: 'http',
+      accept: STATUS_CLASSES,
+      settings: { assertions: ['status is not 404', 'status is not 500'] },
+    },
+  ]);
+  t.same(notCarried, []);
+});
+
 t.test('endpoints of Gatus that are healthy only where nothing answers are left out', async (t) => {
   const url = 'https://a.example/';
   const dns = { 'query-name': 'a.example', 'query-type': 'A' };

@@ -1,14 +1,10 @@
 /** Reads the conditions of an endpoint of Gatus: good statuses, expectations and settings of its check. Pure. */
-import {
-  type AcceptRule,
-  type CheckSettings,
-  type ProbedKind,
-  STATUS_CLASSES,
-} from '../../domain/service.ts';
+import type { AcceptRule, CheckSettings, ProbedKind } from '../../domain/service.ts';
 import { readAssertion } from '../../kinds/assertions.ts';
 import { assertionsOf, isConnected, parseCondition, readExpiry, statusTest } from './gatus-condition.ts';
 import type { Expectation } from './http-request.ts';
-import { groupCodes, type LostField, quote } from './listed-service.ts';
+import { type LostField, quote } from './listed-service.ts';
+import { acceptCodes } from './status-codes.ts';
 
 /** The replacement of a condition. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
@@ -68,12 +64,14 @@ export function readResponseConditions(value: unknown): {
     else if (condition === null || !isConnected(condition)) lost.push(lostCondition(text));
   }
   if (tests.length === 0) return { accept: null, expectations, lost };
-  const accept = groupCodes(new Set(CODES.filter((code) => tests.every((test) => test(code)))));
-  if (accept.length > 0) return { accept, expectations, lost };
+  const rules = acceptCodes(
+    new Set(CODES.filter((code) => tests.every((test) => test(code)))),
+    'condition [STATUS]',
+  );
   return {
-    accept: STATUS_CLASSES,
-    expectations,
-    lost: [...lost, { field: 'condition [STATUS]', reason: 'no status code meets it' }],
+    accept: rules.accept,
+    expectations: [...expectations, ...rules.expectations],
+    lost: [...lost, ...rules.lost],
   };
 }
 

@@ -6,16 +6,17 @@ import {
   asText,
   type EntryReading,
   findLost,
-  groupCodes,
   isEmpty,
   type LostField,
   listHeartbeat,
   listKind,
+  listOf,
   quote,
   type Row,
   readWebSocketAddress,
 } from './listed-service.ts';
 import { readKumaTimes, withTimes } from './listed-times.ts';
+import { readStatusList } from './status-codes.ts';
 
 /** Types of monitors that check a URL. */
 const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);
@@ -134,11 +135,12 @@ function readMonitor(row: Row): EntryReading {
     return listKind(kind, settings, { ...more, domain: host }, [...lost, ...notUsed]);
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
-  const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);
+  const codes = readStatusList(listOf(row.accepted_statuscodes) ?? [], 'accepted_statuscodes');
   const { request, lost, imported } = readRequest(row, type);
-  return listRequest(request, name, { accept, paused }, [
+  const expectations = [...request.expectations, ...codes.expectations];
+  return listRequest({ ...request, expectations }, name, { accept: codes.accept, paused }, [
     ...lost,
-    ...lostCodes,
+    ...codes.lost,
     ...findLostFields(row, imported),
   ]);
 }
@@ -305,26 +307,4 @@ function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): Lo
     DEFAULTS[field] === value ||
     (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty));
   return findLost(row, isImported, REASONS);
-}
-
-/** Ranges such as `200-299`, and single codes. */
-function readCodes(value: unknown): {
-  accept: ReturnType<typeof groupCodes> | null;
-  lost: readonly LostField[];
-} {
-  if (!Array.isArray(value)) return { accept: null, lost: [] };
-  const codes = new Set<number>();
-  const lost: LostField[] = [];
-  for (const range of value) {
-    const match = /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(String(range));
-    const from = Number(match?.[1] ?? 0);
-    const to = Number(match?.[2] ?? from);
-    if (from < 100 || to > 999 || from > to)
-      lost.push({
-        field: 'accepted_statuscodes',
-        reason: `${quote(String(range))} is no range of status codes`,
-      });
-    else for (let code = from; code <= to; code++) codes.add(code);
-  }
-  return { accept: codes.size === 0 ? null : groupCodes(codes), lost };
 }
