@@ -11,7 +11,8 @@ import { befall, type Mishap, type Switch, startWorld, tryFault } from './fault-
 
 t.setTimeout(900_000);
 t.jobs = 2;
-const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_INFLUX, buffered: true };
+/** tap keeps the object: one for each test. */
+const sideBySide = () => ({ ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_INFLUX, buffered: true });
 
 /** A program with the three servers behind roads, and what befalls each of them besides its road. */
 async function startServers(t: Test) {
@@ -131,12 +132,12 @@ function answerOf(status: string, error: string): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-t.test('PostgreSQL', NEEDS, async (t) => {
+t.test('PostgreSQL', sideBySide(), async (t) => {
   const { tryAll } = await startServers(t);
   await tryAll(t, 'postgres');
 });
 
-t.test('Redis and InfluxDB', NEEDS, async (t) => {
+t.test('Redis and InfluxDB', sideBySide(), async (t) => {
   const { tryAll } = await startServers(t);
   await tryAll(t, 'redis');
   await tryAll(t, 'influx');

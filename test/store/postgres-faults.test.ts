@@ -34,7 +34,8 @@ t.setTimeout(180_000);
 // The servers are away most of the time.
 t.jobs = 4;
 
-const SIDE_BY_SIDE = { ...NEEDS_POSTGRES, buffered: true };
+/** tap keeps the object: one for each test. */
+const sideBySide = () => ({ ...NEEDS_POSTGRES, buffered: true });
 
 async function openRegistry(t: Test, url: string, ends: Error[] = []) {
   const data = { dataDir: t.testdir(), domainsPerAccount: 10 };
@@ -101,7 +102,7 @@ const killSessions = (server: PostgresServer) =>
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'upbeat'",
   );
 
-t.test('one server', SIDE_BY_SIDE, async (t) => {
+t.test('one server', sideBySide(), async (t) => {
   const server = await startPostgres(t, { settings: { max_connections: '20' } });
   await createDatabase(server.url('postgres'), 'upbeat');
   const registry = await openReached(t, server.url('upbeat'));
@@ -219,7 +220,7 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
   });
 });
 
-t.test('a slow link serves, and is not taken for a lost one', SIDE_BY_SIDE, async (t) => {
+t.test('a slow link serves, and is not taken for a lost one', sideBySide(), async (t) => {
   const server = await startPostgres(t);
   await createDatabase(server.url('postgres'), 'upbeat');
   const proxy = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
@@ -260,7 +261,7 @@ async function untilHeard(registry: Registry, isHeard: () => boolean): Promise<v
 
 t.test(
   'a server whose disk is full refuses, and takes writes when there is room',
-  SIDE_BY_SIDE,
+  sideBySide(),
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'upbeat-postgres-disk-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -293,7 +294,7 @@ t.test(
 
 t.test(
   'a standby behind the address of the primary is not used before it is promoted',
-  SIDE_BY_SIDE,
+  sideBySide(),
   async (t) => {
     const first = await startPostgres(t);
     await createDatabase(first.url('postgres'), 'upbeat');
@@ -319,7 +320,7 @@ t.test(
   },
 );
 
-t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
+t.test('a standby that takes over', sideBySide(), async (t) => {
   const first = await startPostgres(t, { settings: { synchronous_commit: 'remote_apply' } });
   await createDatabase(first.url('postgres'), 'upbeat');
   const second = await startPostgres(t, { standbyOf: first, settings: { synchronous_commit: 'on' } });
