@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
-import type { CurrentStatus } from '../../src/domain/status/current.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
@@ -135,6 +135,21 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
       Array.from({ length: 60 }, (_, index) => `1:${index + 1}`),
     );
     t.ok(reader.store.state().reconnects > 0);
+  });
+
+  t.test('what it has learned stays until Redis has as much', async (t) => {
+    const url = urlOf(server, 'learned');
+    const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
+    // The registry has answered a heartbeat; what Redis got when its service was added is still on its way.
+    await reader.store.learn([record(1, 1, 'up', NOON)]);
+    await writer.put([unknownStatus(1), record(2, 1, 'up', NOON)]);
+    await until(() => reader.store.get(2) !== null);
+    t.equal(reader.store.get(1)?.status, 'up');
+    await writer.put([record(1, 1, 'up', NOON), record(2, 2, 'up', NOON)]);
+    await until(() => reader.store.get(2)?.seq === 2);
+    await writer.put([record(1, 2, 'down', NOON + 1)]);
+    await until(() => reader.store.get(1)?.status === 'down');
+    t.same(reader.heard, ['1:1', '2:1', '2:2', '1:2']);
   });
 
   t.test('it reads everything again after it has missed entries of the stream', async (t) => {

@@ -35,6 +35,8 @@ export class RedisStatusReader implements StatusStore {
   readonly #copy: MemoryStatusStore;
   /** Epoch of each record in the copy. */
   readonly #epochs = new Map<number, number>();
+  /** Services of which a record was learned that Redis did not have yet: older ones of Redis are on their way before it. */
+  readonly #learned = new Set<number>();
   readonly #loading = Promise.withResolvers<true>();
   #birth: string | null = null;
   #position: Position | null = null;
@@ -79,7 +81,11 @@ export class RedisStatusReader implements StatusStore {
 
   /** Adds records from the registry that have not arrived through Redis yet. Older ones change nothing. */
   async learn(records: readonly CurrentStatus[]): Promise<void> {
-    if (!this.#isHandedOver) await this.#copy.put(records);
+    if (this.#isHandedOver) return;
+    // Before everything was read, Redis may have what is right, as after a restored backup.
+    if (this.#position !== null)
+      for (const { serviceId } of records) if (!this.#epochs.has(serviceId)) this.#learned.add(serviceId);
+    await this.#copy.put(records);
   }
 
   state(): RedisConnectionState {
@@ -155,7 +161,10 @@ export class RedisStatusReader implements StatusStore {
     // A new store counts its epochs anew, and may be half filled: records that it lacks are kept. Without a birth, no
     // monitor has begun to fill it.
     const isSame = bornNow !== null && bornNow === this.#birth;
-    if (!isSame) this.#epochs.clear();
+    if (!isSame) {
+      this.#epochs.clear();
+      this.#learned.clear();
+    }
     this.#birth = bornNow ?? null;
     const seen = new Set<number>();
     let cursor = '0';
@@ -193,7 +202,9 @@ export class RedisStatusReader implements StatusStore {
     if (epoch < knownEpoch) return;
     this.#epochs.set(serviceId, epoch);
     // A record of a later epoch is valid even if it is older, as after a restored backup.
-    if (epoch > knownEpoch && known !== null && !isSameMoment(known, record))
+    const isAwaited = this.#learned.delete(serviceId) && known !== null && isBefore(record, known);
+    if (isAwaited) this.#learned.add(serviceId);
+    else if (epoch > knownEpoch && known !== null && !isSameMoment(known, record))
       void this.#copy.remove(serviceId);
     this.#copy.take(record);
   }
@@ -201,11 +212,17 @@ export class RedisStatusReader implements StatusStore {
   #forget(serviceId: number): void {
     if (this.#isHandedOver) return;
     this.#epochs.delete(serviceId);
+    this.#learned.delete(serviceId);
     void this.#copy.remove(serviceId);
   }
 }
 
 type Moment = Pick<StatusHead, 'seq' | 'observedAt'>;
+
+/** Returns true if the first one is older. */
+function isBefore(a: Moment, b: Moment): boolean {
+  return a.seq < b.seq || (a.seq === b.seq && a.observedAt < b.observedAt);
+}
 
 function isSameMoment(a: Moment, b: Moment): boolean {
   return a.seq === b.seq && a.observedAt === b.observedAt;
