@@ -9,6 +9,7 @@ import {
   maintenancesOf,
   outagesOf,
   ownMaintenancesOf,
+  wasUnread,
 } from './vendor-expectation.ts';
 
 /** A vendor's entry this long before an outage, or after its end, still speaks of it (docs/feeds.md). */
@@ -54,7 +55,9 @@ export function compareLags({ script, timing, seen, served, found, say }: OneSer
     });
     const name = `the outage at ${outage.from} ms`;
     if (softened) return own === undefined ? [] : [say(`a lag of ${name}`, 'none within a maintenance')];
-    if (own === undefined) return [say(`no lag of ${name}`, 'one')];
+    // Of an outage whose time for a word has a part in which the page could not be read, nothing is said.
+    if (own === undefined)
+      return wasUnread(script, served, outage.from, arrivedAt) ? [] : [say(`no lag of ${name}`, 'one')];
     const spoken = incidentsOf(served, arrivedAt)
       .map((incident) => ({ incident, told: incident.updates[0]?.at ?? incident.startedAt }))
       .filter(

@@ -78,21 +78,30 @@ export function ownMaintenancesOf(served: ServedService, elapsedMs: number): Ven
 export function knownBy(script: Script, { vendor }: ServedService, at: number, timing: FeedTiming): number {
   const delayMs = timing.feedIntervalMs * JITTER + timing.slackMs;
   let by = at + delayMs;
-  const troubles = [...script.outages, ...vendor.faults];
   const cycle = Math.max(0, Math.floor(at / script.periodMs));
-  const around = [cycle - 1, cycle, cycle + 1]
-    .flatMap((each) =>
-      troubles.map(({ from, to }) => ({
-        from: each * script.periodMs + from,
-        to: each * script.periodMs + to,
-      })),
-    )
-    .sort((a, b) => a.from - b.from);
-  for (const { from, to } of around) {
+  for (const { from, to } of unreadTimes(script, vendor, [cycle - 1, cycle, cycle + 1])) {
     const backUp = to + BACK_OFF * (to - from + timing.feedIntervalMs) + RETRY_AFTER_MS + delayMs;
     if (from <= by && at < backUp) by = Math.max(by, backUp);
   }
   return by;
+}
+
+/** Returns true if the page could not be read at some time between these, so that silence says nothing. */
+export function wasUnread(script: Script, { vendor }: ServedService, from: number, to: number): boolean {
+  const cycles = Array.from({ length: Math.floor(to / script.periodMs) + 1 }, (_, cycle) => cycle);
+  return unreadTimes(script, vendor, cycles).some((time) => time.from < to && time.to > from);
+}
+
+/** The times of these cycles in which the page is broken, or the prober cut off, in order. */
+function unreadTimes(script: Script, vendor: Vendor, cycles: readonly number[]) {
+  return cycles
+    .flatMap((cycle) =>
+      [...script.outages, ...vendor.faults].map(({ from, to }) => ({
+        from: cycle * script.periodMs + from,
+        to: cycle * script.periodMs + to,
+      })),
+    )
+    .sort((a, b) => a.from - b.from);
 }
 
 /** The words that the vendor's state between two times may be given, with what may not have been read yet. */

@@ -312,8 +312,10 @@ t.test('lists of an account have pages by cursor, and miss nothing while others 
         parameter: 'cursor',
       });
   }
+  let isThere = true;
   const removed = await follow('pages', 'slug', 2, async () => {
-    await world.registry.removePage(1, 'page-a');
+    if (isThere) await world.registry.removePage(1, 'page-a');
+    isThere = false;
   });
   t.strictSame(removed.pages.flat(), ['page-a', 'page-b', 'page-c', 'page-d', 'page-e']);
 });
