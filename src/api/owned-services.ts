@@ -1,5 +1,4 @@
 /** Services of an account: `POST /api/v1/services`, and `GET`, `PATCH` and `DELETE /api/v1/services/:slug` (docs/api.md). */
-
 import type { Service } from '../domain/service.ts';
 import { unknownStatus } from '../domain/status/current.ts';
 import { parseJson } from '../http/body.ts';

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 
 /**
  * The lane of a request in its turn. `api` comes first. Of pages (`page`), one starts in a turn; pictures and streams
- * (`small`) wait in line with them. A request that is `refused` has a time of its own, so that its client does not wait behind
+ * (`small`) wait in line with them. A request that is `refused` has a separate turn, so that its client does not wait behind
  * those that are served.
  */
 export type Lane = 'api' | 'page' | 'small' | 'refused';

@@ -1,6 +1,5 @@
 /**
- * Runs the last steps of the record for each observation: evaluate, commit, publish. Observations of one service are
- * evaluated one after the other, each from the state that the previous one produced.
+ * Runs the last steps of the record for each observation: evaluate, commit, publish. Those of a service follow each other.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';

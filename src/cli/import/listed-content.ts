@@ -102,7 +102,7 @@ export class Collection {
     this.#notCarried.push({ entry, field, reason });
   };
 
-  /** Adds an entry. A heartbeat whose host another one of the file has gets one of its own. */
+  /** Adds an entry. A heartbeat gets another host where one of the file has its host already. */
   add(entry: string, row: Row, reading: EntryReading): void {
     if ('problem' in reading) this.skip(entry, reading.problem);
     else {

@@ -308,7 +308,7 @@ function readNotifiers(root: Row, entries: readonly Entry[], { skip, lose }: Los
   const channelNames = uniqueNames();
   const ruleNames = uniqueNames();
   return (listOf(root.notifiers) ?? []).map(asRow).flatMap((given): ListedItem[] => {
-    // Before version 0.90, a notifier stood in an object of its own.
+    // Before version 0.90, each notifier was wrapped in an object.
     const row = 'method' in given ? given : asRow(given.notification ?? given.Notification);
     const method = asText(row.method) ?? '';
     if (row.enabled !== true) return [];

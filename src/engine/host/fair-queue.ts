@@ -50,7 +50,7 @@ export function limitsOf(slots: number, hasCatalogue: boolean, accounts: number)
 
 /**
  * The share of slots that an account holds: few, so that it may take the last ones of owners; more; or as many as it may, so
- * that its checks wait whoever else does.
+ * that its checks wait, whether or not others do.
  */
 type Load = 0 | 1 | 2;
 const LIGHT = 0;

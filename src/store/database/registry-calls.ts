@@ -1,6 +1,6 @@
 /**
  * Serves the methods of the port in the registry's thread. The rows of each aggregate have a table of calls that its port
- * types: a missing, superfluous or wrong call does not compile. The client has no list of its own
+ * types: a missing, superfluous or wrong call does not compile. The client needs no list of them
  * (docs/adr/0014-the-registry-is-many-small-ports.md).
  */
 import type { RegistryStore } from './registry-store.ts';

@@ -57,7 +57,7 @@ export type DefinedService = Pick<
 };
 
 /**
- * The condition for adding a service beside others of its account on the same host: `always`, as one with a slug of its own
+ * The condition for adding a service beside others of its account on the same host: `always`, as one with another slug
  * may, or `otherCheck`, where none of them has the same check. Absent: never.
  */
 export type Beside = 'always' | 'otherCheck';

@@ -269,7 +269,7 @@ async function writeRow(
   );
 }
 
-/** Returns true if an entry is a new incident: it is open, has no start of its own, and its last incident has ended. */
+/** Returns true if an entry is a new incident: it is open, states no start, and its last incident has ended. */
 function isReborn(row: EntryRow, entry: FeedEntry): boolean {
   return row.open === 0 && isWithoutStart(entry);
 }
