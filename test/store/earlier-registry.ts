@@ -1,6 +1,6 @@
 /** The registry's file as an earlier version leaves it. */
 import { DatabaseSync } from 'node:sqlite';
-import { SQLITE_STEPS } from '../../src/store/database/registry-database.ts';
+import { SQLITE_STEPS } from '../../src/store/database/migrations.ts';
 import { NOON } from './registry-fixtures.ts';
 
 /** Makes a database with the tables of the version whose last step was `last`. */
@@ -14,10 +14,7 @@ export async function openEarlier(last: string, file = ':memory:'): Promise<Data
   const note = database.prepare('INSERT INTO kysely_migration VALUES (?, ?)');
   for (const name of SQLITE_STEPS.names) {
     if (name > last) break;
-    const step: { readonly statements: readonly string[] } = await import(
-      `../../src/store/database/migrations/${name}.ts`
-    );
-    for (const statement of step.statements) database.exec(statement);
+    for (const statement of SQLITE_STEPS.statementsOf(name)) database.exec(statement);
     note.run(name, new Date(NOON).toISOString());
   }
   return database;

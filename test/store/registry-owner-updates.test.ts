@@ -1,9 +1,7 @@
 /** Updates of owners' incidents that an earlier version wrote as JSON become rows, on both databases. */
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import type { MigrationSteps } from '../../src/store/database/migrations.ts';
-import { POSTGRES_STEPS } from '../../src/store/database/postgres/postgres-database.ts';
-import { SQLITE_STEPS } from '../../src/store/database/registry-database.ts';
+import { type MigrationSteps, POSTGRES_STEPS, SQLITE_STEPS } from '../../src/store/database/migrations.ts';
 import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
 
@@ -18,7 +16,7 @@ async function prepare(
 ): Promise<readonly string[]> {
   const last = names.findIndex((name) => name.endsWith(STEP));
   for (const name of names.slice(0, last))
-    for (const statement of await statementsOf(name)) await execute(statement);
+    for (const statement of statementsOf(name)) await execute(statement);
   return statementsOf(names[last] ?? '');
 }
 

@@ -1,7 +1,8 @@
 /** PostgreSQL as one side of a copy of the registry. */
 import { describePostgres } from '../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../error.ts';
-import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from '../database/postgres/postgres-database.ts';
+import { POSTGRES_STEPS } from '../database/migrations.ts';
+import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';
 import { explainPostgresError } from '../database/postgres/postgres-error.ts';
 import { findPrimary } from '../database/postgres/postgres-servers.ts';
 import { createPostgresQueries, WRITE_LOCK } from '../database/postgres/postgres-store.ts';

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { MigrationSteps } from '../database/migrations.ts';
-import { openRegistryDatabase, SQLITE_STEPS } from '../database/registry-database.ts';
+import { type MigrationSteps, SQLITE_STEPS } from '../database/migrations.ts';
+import { openRegistryDatabase } from '../database/registry-database.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import { registryFile } from '../database/registry-file.ts';
 import { type Queries, statement } from '../database/registry-store.ts';

@@ -1,19 +1,19 @@
 /**
- * The steps that bring the registry's tables up to date: the files of `migrations/`, in the order of their names. PostgreSQL takes
- * them with its own types; a step that needs other statements there is a second file, in `postgres/migrations/`. A released
- * file is never changed; a change of the tables is another file. A step whose name ends with `-compatible` only adds what
- * earlier versions can ignore, so that they still open the registry (docs/adr/0022).
+ * The steps that bring the registry's tables up to date, in the order of their names. PostgreSQL takes those of SQLite with its own
+ * types; what needs other statements there is a step of `migrations/postgres-steps.ts`. A released step is never changed; a change
+ * of the tables is another step. A step whose name ends with `-compatible` only adds what earlier versions can ignore, so that
+ * they still open the registry (docs/adr/0022).
  */
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Migration } from 'kysely';
+import { steps as postgresSteps } from './migrations/postgres-steps.ts';
+import { steps as firstSteps } from './migrations/steps-from-0001.ts';
+import { steps as earlierSteps } from './migrations/steps-from-0016.ts';
+import { steps as laterSteps } from './migrations/steps-from-0033.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Kysely, Migrator, sql } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 
-const SQLITE = new URL('./migrations/', import.meta.url);
-
-const POSTGRES = new URL('./postgres/migrations/', import.meta.url);
+const SQLITE = { ...firstSteps, ...earlierSteps, ...laterSteps };
 
 /** Steps of PostgreSQL that were released with texts in the order of the database. */
 const UNCOLLATED = [16, 17, 20, 21, 32, 33, 35, 37];
@@ -24,35 +24,22 @@ const COMPATIBLE = '-compatible';
 /** The steps of one database. */
 export type MigrationSteps = ReturnType<typeof createSteps>;
 
-/** Reads the names of the steps in a folder, in order. */
-function stepsIn(folder: URL): string[] {
-  return readdirSync(folder)
-    .filter((file) => /^\d{4}-[a-z-]+\.ts$/.test(file))
-    .map((file) => basename(file, '.ts'))
-    .sort();
-}
+/** The steps of the registry's file. */
+export const SQLITE_STEPS = createSteps(SQLITE);
 
-async function statementsOf(folder: URL, name: string): Promise<readonly string[]> {
-  const step: { readonly statements: readonly string[] } = await import(new URL(`${name}.ts`, folder).href);
-  return step.statements;
-}
+/** The steps of PostgreSQL: its own, and all others of SQLite since both databases exist. */
+export const POSTGRES_STEPS = createSteps({ ...sharedSteps(), ...postgresSteps });
 
-export function createSqliteSteps() {
-  return createSteps(new Map(stepsIn(SQLITE).map((name) => [name, () => statementsOf(SQLITE, name)])));
-}
-
-/** Finds the steps of PostgreSQL: those in its own folder, and all others of SQLite since both databases exist. */
-export function createPostgresSteps() {
-  const own = stepsIn(POSTGRES).map((name) => [name, () => statementsOf(POSTGRES, name)] as const);
-  const shared = stepsIn(SQLITE).flatMap((name) => {
+/** The steps of SQLite under their names in PostgreSQL. */
+function sharedSteps() {
+  const steps = Object.entries(SQLITE).flatMap(([name, statements]) => {
     const place = postgresPlaceOf(Number.parseInt(name, 10));
     if (place < 2) return [];
     const same = String(place).padStart(4, '0') + name.slice(4);
     const text = UNCOLLATED.includes(place) ? 'text' : 'text COLLATE "C"';
-    const read = async () => (await statementsOf(SQLITE, name)).map((one) => postgresOf(one, text));
-    return [[same, read] as const];
+    return [[same, statements.map((one) => postgresOf(one, text))] as const];
   });
-  return createSteps(new Map([...shared, ...own].sort(([a], [b]) => (a < b ? -1 : 1))));
+  return Object.fromEntries(steps);
 }
 
 /** The number of a step of SQLite in PostgreSQL, whose steps 0001, 0003 and 0025 SQLite does not have. */
@@ -71,22 +58,21 @@ function postgresOf(statement: string, text: string): string {
     .replace(/\) STRICT(?:, WITHOUT ROWID)?$/, ')');
 }
 
-function createSteps(steps: ReadonlyMap<string, () => Promise<readonly string[]>>) {
-  const names = [...steps.keys()];
-  const getMigrations = async (): Promise<Record<string, Migration>> => {
-    const migrations = [...steps].map(async ([name, read]) => {
-      const statements = await read();
-      return [name, { up: (db) => run(db, statements) }] satisfies [string, Migration];
-    });
-    return Object.fromEntries(await Promise.all(migrations));
-  };
+function createSteps(steps: Readonly<Record<string, readonly string[]>>) {
+  const names = Object.keys(steps).sort();
+  const migrations = Object.fromEntries(
+    Object.entries(steps).map(([name, statements]): [string, Migration] => [
+      name,
+      { up: (db) => run(db, statements) },
+    ]),
+  );
   /** Returns true if the steps that were done are these, and no others. */
   const areAll = (done: readonly string[]): boolean =>
     done.length === names.length && done.every((name) => names.includes(name));
   return {
     /** The names of all steps, in order. */
     names,
-    statementsOf: async (name: string): Promise<readonly string[]> => (await steps.get(name)?.()) ?? [],
+    statementsOf: (name: string): readonly string[] => steps[name] ?? [],
     areAll,
     /**
      * Does the steps that were not done yet. Throws `registry_newer` where others were done, unless a later version did
@@ -106,7 +92,8 @@ function createSteps(steps: ReadonlyMap<string, () => Promise<readonly string[]>
           'registry_newer',
           `${place} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or ${remedy} from before the upgrade.`,
         );
-      const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
+      const provider = { getMigrations: async () => migrations };
+      const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
       if (error !== undefined) throw error;
     },
   };

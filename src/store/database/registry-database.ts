@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
-import { createSqliteSteps } from './migrations.ts';
+import { SQLITE_STEPS } from './migrations.ts';
 import {
   damagedLog,
   damagedRegistry,
@@ -27,9 +27,6 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 /** A file up to this size, bytes, is completely checked at start, which takes less than half a second. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
-
-/** The migrations of the tables. */
-export const SQLITE_STEPS = createSqliteSteps();
 
 /** An open registry file. */
 export interface RegistryDatabase {

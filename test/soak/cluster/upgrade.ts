@@ -5,7 +5,16 @@
  * copy of this tree with another number. Ends with status 1 otherwise.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,9 +59,9 @@ try {
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const previous = makeTree(folder, 'previous', '0.0.1', values.previous);
   const next = makeTree(folder, 'next', '99.0.0');
-  writeFileSync(
-    join(next, 'src/store/database/postgres/migrations/9999-trial-compatible.ts'),
-    "export const statements = ['ALTER TABLE services ADD COLUMN trial integer'];\n",
+  appendFileSync(
+    join(next, 'src/store/database/migrations/postgres-steps.ts'),
+    "steps['9999-trial-compatible'] = ['ALTER TABLE services ADD COLUMN trial integer'];\n",
   );
   const { cluster, site, install } = await openCluster(folder);
   for (const [index, name] of ['eu-1', 'eu-2', 'ap-1', 'ap-2', 'us-1', 'us-2'].entries()) {

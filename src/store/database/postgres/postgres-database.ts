@@ -8,7 +8,7 @@ import {
   type PostgresAddress,
   readPostgresAddress,
 } from '../../../domain/postgres-address.ts';
-import { createPostgresSteps } from '../migrations.ts';
+import { POSTGRES_STEPS } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
 import { Kysely, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
@@ -19,9 +19,6 @@ import { requireSession } from './session-pooling.ts';
 
 /** PostgreSQL 13, as `server_version_num` says it. */
 const MIN_VERSION = 130_000;
-
-/** The migrations of the tables. */
-export const POSTGRES_STEPS = createPostgresSteps();
 
 /** Parses `url`. Throws `registry_unusable` if it is not the URL of a database. */
 export function addressOf(url: string): PostgresAddress {

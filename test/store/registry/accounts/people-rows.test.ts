@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
-import { POSTGRES_STEPS } from '../../../../src/store/database/postgres/postgres-database.ts';
+import { POSTGRES_STEPS } from '../../../../src/store/database/migrations.ts';
 import { registryFile } from '../../../../src/store/database/registry-file.ts';
 import { openPostgresMethods } from '../../../../src/store/registry/postgres-methods.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../../../src/store/registry/registry-thread.ts';
@@ -84,7 +84,7 @@ t.test('it makes people of who signed in before, in PostgreSQL', NEEDS_POSTGRES,
   ]);
   for (const step of POSTGRES_STEPS.names.filter((one) => one < '0005')) {
     await execute([
-      ...(await POSTGRES_STEPS.statementsOf(step)),
+      ...POSTGRES_STEPS.statementsOf(step),
       `INSERT INTO kysely_migration VALUES ('${step}', '2026')`,
     ]);
   }

@@ -1,4 +1,0 @@
-/** Passwords of status pages. */
-
-/** Statements of the step, in order. */
-export const statements = [`ALTER TABLE status_pages ADD COLUMN password_hash TEXT`];

@@ -1,4 +1,0 @@
-/** Channels whose receiver has stopped their e-mail. */
-
-/** Statements of the step, in order. */
-export const statements = ['ALTER TABLE channels ADD COLUMN stopped_at INTEGER'];

@@ -1,4 +1,0 @@
-/** Notes of services, which only members of their accounts see. */
-
-/** Statements of the step, in order. */
-export const statements = ['ALTER TABLE services ADD COLUMN note TEXT'];

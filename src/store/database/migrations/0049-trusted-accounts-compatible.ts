@@ -1,8 +1,0 @@
-/** Accounts that the operator trusts, and services whose domains nobody has proved. */
-
-/** Statements of the step, in order. */
-export const statements = [
-  'ALTER TABLE accounts ADD COLUMN trusted_at INTEGER',
-  'ALTER TABLE accounts ADD COLUMN trusted_by TEXT',
-  'ALTER TABLE services ADD COLUMN unproven INTEGER NOT NULL DEFAULT 0',
-];
