@@ -220,7 +220,7 @@ function makeChanges(count: number, perSecond: number): void {
 async function openLimits(url: string | undefined): Promise<LimitServer | null> {
   const address = readRedisAddress(url ?? '');
   if (address === null) return null;
-  const { openRedisLimitServer } = await import('../src/store/status/redis-limit-server.ts');
+  const { openRedisLimitServer } = await import('../src/store/status/redis-parts.ts');
   const server = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
   while (!server.ready) await new Promise((resolve) => setTimeout(resolve, 10));
   return server;

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, Queue, Worker, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import { SHARDS } from '../src/domain/shard.ts';
+import { SHARDS } from '../src/domain/node.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
 import { cpuOfPostgres, cpuOfRedis } from './process-cpu.ts';

@@ -1,8 +1,8 @@
 /** The delay with which checks start: `node bench/scheduling.ts`. The fleet's prober responds at once. */
 import { systemClock } from '../src/clock.ts';
 import { Fleet } from '../src/engine/fleet/fleet.ts';
+import { createTimingWheel } from '../src/engine/host/check-schedule.ts';
 import { hashNumber } from '../src/engine/host/phase.ts';
-import { createTimingWheel } from '../src/engine/host/timing-wheel.ts';
 import { silentLog } from '../src/log.ts';
 import { targetOf } from '../test/engine/attempt.ts';
 import { atMost, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';

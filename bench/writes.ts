@@ -15,7 +15,7 @@ import { createLocalSignIn } from '../src/auth/local-sign-in.ts';
 import { createSessions } from '../src/auth/sessions.ts';
 import { systemClock } from '../src/clock.ts';
 import { ANY_DESTINATION } from '../src/domain/allowed-destinations.ts';
-import { KEY_SCOPES } from '../src/domain/key-scope.ts';
+import { KEY_SCOPES } from '../src/domain/role.ts';
 import { silentLog } from '../src/log.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';

@@ -1,6 +1,6 @@
 /** Open alerts of an account: `/api/v1/alerts` (docs/alerts.md). */
 
-import type { OpenAlert } from '../domain/alert/open-alerts.ts';
+import type { OpenAlert } from '../domain/alert/alert-state.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';

@@ -3,6 +3,13 @@
  * and PUT do the same. What the path reports counts, whatever else the request carries; the body is kept as a log. The same
  * secret is a push token at `/api/push/<token>`, which takes what scripts send to Uptime Kuma and answers as it does.
  */
+
+import {
+  isRunName,
+  MAX_NAME_LENGTH,
+  readHeartbeat,
+  STATUS_WORDS,
+} from '../domain/heartbeat/heartbeat-body.ts';
 import {
   type AddressSignal,
   cutLog,
@@ -11,13 +18,7 @@ import {
   readAddressSignal,
   readLog,
   readPingText,
-} from '../domain/heartbeat/heartbeat-address.ts';
-import {
-  isRunName,
-  MAX_NAME_LENGTH,
-  readHeartbeat,
-  STATUS_WORDS,
-} from '../domain/heartbeat/heartbeat-body.ts';
+} from '../domain/heartbeat/heartbeat-rules.ts';
 import { readAnyHost } from '../domain/host-name.ts';
 import type { Service } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';

@@ -14,7 +14,7 @@ import {
   withoutAddressMembers,
 } from '../domain/heartbeat/heartbeat-body.ts';
 import { refuseTimestamp } from '../domain/heartbeat/heartbeat-rules.ts';
-import type { KeyScope } from '../domain/key-scope.ts';
+import type { KeyScope } from '../domain/role.ts';
 import { dashDomain } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { decodeText } from '../http/body.ts';

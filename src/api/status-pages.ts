@@ -5,7 +5,7 @@ import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
-import { PAGE_STATUSES } from '../domain/status/page-verdict.ts';
+import { PAGE_STATUSES } from '../domain/status/outage-verdict.ts';
 import { type OwnedPage, PAGE_BOUNDS, type PictureUse } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { revisionTag } from '../http/conditional.ts';

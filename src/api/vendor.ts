@@ -6,7 +6,7 @@
 import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/incident/acknowledgement.ts';
 import type { Maintenance } from '../domain/incident/maintenance.ts';
-import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/incident/vendor-status.ts';
+import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/incident/vendor-incident.ts';
 import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';

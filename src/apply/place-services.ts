@@ -1,6 +1,5 @@
 /** Which service of an account each entry of a document of `apply` stands for. */
-import { DEFAULT_CHECK, type Service } from '../domain/service.ts';
-import { furtherSlug } from '../domain/service-slug.ts';
+import { DEFAULT_CHECK, furtherSlug, type Service } from '../domain/service.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
 

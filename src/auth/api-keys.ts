@@ -2,7 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { KeyScope } from '../domain/key-scope.ts';
+import type { KeyScope } from '../domain/role.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 

@@ -3,8 +3,8 @@
 import { systemClock } from '../clock.ts';
 import { isClose } from '../config/closest-name.ts';
 import { formatTime } from '../domain/durations.ts';
-import { readGivenName } from '../domain/given-name.ts';
 import { describeGivenTextProblem } from '../domain/input-problem.ts';
+import { readGivenName } from '../domain/printable-text.ts';
 import { refuse } from '../resources/kit/change.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import type { SignInStore } from '../store/ports/sign-in.ts';

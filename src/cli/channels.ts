@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
-import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
+import { CHANNEL_KINDS, type ChannelKind, describeChannelProblem } from '../domain/alert/channel.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/resolve-config.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure.ts';
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
-import { safeLink } from '../feeds/feed-urls.ts';
+import { safeLink } from '../feeds/feed-kind.ts';
 import { catalogueLine, type FinderParts, findFeed } from '../feeds/find-feed.ts';
 import { isMoved } from '../feeds/look-at-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../apply/present-content.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { usualVisibility } from '../domain/address/public-host.ts';
+import { usualVisibility } from '../domain/address/special-address.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { messageOf } from '../error.ts';

@@ -17,7 +17,6 @@ import {
   type RedisPart,
 } from '../store/status/redis-connection.ts';
 import { createLiveNodes, type LiveNodes, listedNodes } from './live-nodes.ts';
-import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
 import {
   createNameClaim,
   formatNode,
@@ -25,6 +24,10 @@ import {
   type NameClaim,
   type NodeNameTaken,
   type NodeRecord,
+  nodeKeys,
+  READ,
+  RENEW,
+  TAKEN,
 } from './node-record.ts';
 
 /** The constant properties of a process. */

@@ -1,7 +1,7 @@
 /** The formats of settings that are text: how each is parsed, and what the messages say is expected. */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/private-ranges.ts';
+import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/special-address.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import { isNodeName } from '../domain/node.ts';

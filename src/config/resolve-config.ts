@@ -2,8 +2,12 @@
 
 import { fileURLToPath } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/private-ranges.ts';
-import { metadataPurposeOf, readAddress } from '../domain/address/special-address.ts';
+import {
+  isPrivateRange,
+  metadataPurposeOf,
+  PRIVATE_RANGES,
+  readAddress,
+} from '../domain/address/special-address.ts';
 import { longestCheckMs } from '../domain/check-timing.ts';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';

@@ -3,10 +3,9 @@
  * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
 
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS, MIN_INCIDENT_RETENTION_MS } from '../domain/durations.ts';
 import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { DEFAULT_REGION } from '../domain/region.ts';
-import { MIN_INCIDENT_RETENTION_MS } from '../domain/retention.ts';
 import { type Static, Type } from '../json-schema.ts';
 import {
   choice,

@@ -1,4 +1,4 @@
-/** Durations and times: their units, and how they are parsed and formatted. */
+/** Durations and times: their units, and how they are parsed and formatted; and the time of retention. */
 
 /** Units of time in milliseconds. */
 export const SECOND_MS = 1_000;
@@ -67,4 +67,18 @@ export function readTime(text: string): number | null {
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   const local = date.setUTCHours(hour, minute, second, milliseconds);
   return local - (match[8] === '-' ? -1 : 1) * offsetMinutes * 60_000;
+}
+
+/** Shortest retention of incidents: webhooks, feeds and pages speak of the last 30 days. */
+export const MIN_INCIDENT_RETENTION_MS = 30 * DAY_MS;
+
+/**
+ * The next retention time: the time by which retention counts, epoch milliseconds. It never goes back, never exceeds the
+ * wall clock by going forward, and moves at most twice as fast as time passes. So a clock that is set forward by a year for
+ * an hour makes nothing older than it is by more than an hour, and the time that the program did not run is made up for as
+ * slowly. `elapsedMs`: time since `known` by the monotonic clock. Whole milliseconds, as every time in the registry: PostgreSQL takes
+ * no others.
+ */
+export function nextRetentionTime(known: number, now: number, elapsedMs: number): number {
+  return Math.floor(Math.max(known, Math.min(now, known + 2 * elapsedMs)));
 }

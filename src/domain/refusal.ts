@@ -17,8 +17,7 @@ import {
   type MemberProblem,
   type SettingProblem,
 } from './input-problem.ts';
-import { KEY_SCOPES } from './key-scope.ts';
-import { type LimitedRole, ROLES } from './role.ts';
+import { KEY_SCOPES, type LimitedRole, ROLES } from './role.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };

@@ -1,6 +1,7 @@
 /** Owners' status pages: their texts, bounds and lists of services. */
-import { findForbidden, isVisible } from './given-name.ts';
+
 import { readColour } from './page-colour.ts';
+import { findForbidden, isVisible } from './printable-text.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
 

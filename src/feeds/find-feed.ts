@@ -6,8 +6,15 @@
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { readFeedDocument } from './build-entry.ts';
 import { decodeText } from './decode-text.ts';
-import { type FeedAddress, FeedFormatError, type FeedKindName, type FeedSource } from './feed-kind.ts';
-import { originOf, pageBase, safeLink } from './feed-urls.ts';
+import {
+  type FeedAddress,
+  FeedFormatError,
+  type FeedKindName,
+  type FeedSource,
+  originOf,
+  pageBase,
+  safeLink,
+} from './feed-kind.ts';
 import { FEED_KINDS } from './kinds-table.ts';
 import { type PollParts, pollFeed } from './poll-feed.ts';
 

@@ -2,7 +2,7 @@
 
 import { HOUR_MS } from '../domain/durations.ts';
 import { isWithin, type Maintenance } from '../domain/incident/maintenance.ts';
-import { type ServiceVendorStatus, worstOf } from '../domain/incident/vendor-status.ts';
+import { type ServiceVendorStatus, worstOf } from '../domain/incident/vendor-incident.ts';
 import type { StatusPage } from '../domain/service.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-kind.ts';

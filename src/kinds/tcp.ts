@@ -1,10 +1,12 @@
 /** Kind `tcp`: a connection to a port, and what the server says first. */
 
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
 import { failureOf } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
+import type { Deadline } from '../outbound/deadline.ts';
 import { timeoutFault } from '../outbound/fault.ts';
-import { hearOut } from '../outbound/hear-out.ts';
 import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
 
@@ -70,4 +72,65 @@ function createGreeting(wanted: string) {
       return found() || length === MAX_GREETING_BYTES;
     },
   };
+}
+
+/** The end of a conversation. */
+interface Conversation {
+  /** `taken`: the caller had enough. `closed`: the connection ended before. `timeout`: the deadline ended, or an abort. */
+  readonly end: 'taken' | 'closed' | 'timeout';
+  /** System code of the error that ended the connection; null: the other side closed it, or it did not end. */
+  readonly errorCode: string | null;
+  /** Milliseconds from the start to the first byte; null: none arrived. */
+  readonly firstByteMs: number | null;
+  /** The time at which it ended, monotonic milliseconds. */
+  readonly endedAt: number;
+}
+
+/**
+ * Passes each chunk that the other side sends to `take`, until it returns true. The socket is closed afterwards, whatever the end.
+ * Never rejects.
+ */
+function hearOut(
+  clock: Clock,
+  socket: Socket,
+  deadline: Deadline,
+  take: (chunk: Buffer) => boolean,
+): Promise<Conversation> {
+  return new Promise((resolve) => {
+    const openedAt = clock.monotonic();
+    let firstByteMs: number | null = null;
+    let settled = false;
+    const settle = (end: Conversation['end'], errorCode: string | null = null) => {
+      if (settled) return;
+      settled = true;
+      deadline.interrupt = null;
+      socket.on('close', dropListeners);
+      socket.destroy();
+      resolve({ end, errorCode, firstByteMs, endedAt: clock.monotonic() });
+    };
+    const interrupt = () => settle('timeout');
+    if (deadline.over !== null) {
+      interrupt();
+      return;
+    }
+    deadline.interrupt = interrupt;
+    socket.on('error', (error: NodeJS.ErrnoException) => settle('closed', error.code ?? 'unknown error'));
+    socket.on('end', () => settle('closed'));
+    socket.on('close', () => settle('closed'));
+    if (socket.destroyed) {
+      settle('closed');
+      return;
+    }
+    socket.on('data', (chunk: Buffer) => {
+      if (settled) return;
+      deadline.step();
+      firstByteMs ??= clock.monotonic() - openedAt;
+      if (take(chunk)) settle('taken');
+    });
+  });
+}
+
+/** A closed socket stays in memory until the next full garbage collection; what its listeners reference need not. */
+function dropListeners(this: Socket): void {
+  this.removeAllListeners();
 }

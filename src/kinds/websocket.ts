@@ -9,9 +9,8 @@ import { type Failure, failureOf } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
-import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
+import { type Fault, isTlsCode, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
 import type { Headers } from '../outbound/response-head.ts';
-import { isTlsCode } from '../outbound/tls-cause.ts';
 import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,

@@ -5,7 +5,7 @@
 
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
-import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus } from '../domain/incident/vendor-incident.ts';
 import type { Service } from '../domain/service.ts';
 import type { StatusHead, Transition } from '../domain/status/current.ts';
 import type { PastOutage } from '../domain/status/reach.ts';

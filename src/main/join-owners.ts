@@ -11,7 +11,7 @@ import { type NodeState, regionsOf } from '../domain/node.ts';
 import { createHandCharge } from '../http/rate-limits.ts';
 import type { Log } from '../log.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { createDeliveryCounter } from '../notify/delivery-counts.ts';
+import { createDeliveryCounter } from '../notify/outbox.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';

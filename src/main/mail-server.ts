@@ -4,8 +4,7 @@ import type { Config } from '../config/resolve-config.ts';
 import { smtpPort } from '../config/smtp-problems.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import type { Log } from '../log.ts';
-import type { Mailer } from '../notify/mail/mailer.ts';
-import type { SmtpServer } from '../notify/mail/smtp-mailer.ts';
+import type { Mailer, SmtpServer } from '../notify/mail/smtp-mailer.ts';
 
 /** The mail server of `alerts.smtp`; null: none is configured. */
 export function smtpServerOf({ alerts, http }: Config): SmtpServer | null {

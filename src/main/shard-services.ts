@@ -5,8 +5,8 @@
 
 import type { Cancel, Clock } from '../clock.ts';
 import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
+import { shardOf } from '../domain/node.ts';
 import { NO_MEMORY } from '../domain/result.ts';
-import { shardOf } from '../domain/shard.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';

@@ -4,10 +4,9 @@
  */
 import { connectChannels, readRecheckRequest, recheckChannel } from '../cluster/channels.ts';
 import { createNeighbours } from '../cluster/neighbours/neighbours.ts';
-import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
 import { ResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, ShardHolder } from '../cluster/shards/hold-shards.ts';
-import { createStation } from '../cluster/station.ts';
+import { createStation, phaseShiftOf, stepPhaseShift } from '../cluster/station.ts';
 import { holdersOf, neighboursOf, regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';

@@ -273,7 +273,7 @@ export class RoleChanges {
 /** In a cluster, a monitor that is cut off from Redis is replaced. A single process loads no module of clusters. */
 async function watchCutOff({ config, node, clock }: RoleParts): Promise<Pick<LeaseOptions, 'isCutOff'>> {
   if (!isClustered(config)) return {};
-  const { createCutOffWatch } = await import('../cluster/cut-off-monitor.ts');
+  const { createCutOffWatch } = await import('../cluster/live-nodes.ts');
   return { isCutOff: createCutOffWatch({ hasProcess: node.hasProcess, clock }) };
 }
 

@@ -3,7 +3,7 @@
  * so that a restart loses none, and leave at a bounded rate.
  */
 import type { Random } from '../clock.ts';
-import { asOfNow } from '../domain/alert/as-of-now.ts';
+import { asOfNow } from '../domain/alert/alert-messages.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { retryLetterAt } from '../domain/delivery-retries.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
@@ -19,9 +19,8 @@ import {
   writeAlert,
   writeLetter,
 } from './channels/write-letter.ts';
-import { deliveryEnd } from './delivery-counts.ts';
-import type { Letter, Mailer } from './mail/mailer.ts';
-import { type SenderContext, startOutbox } from './outbox.ts';
+import type { Letter, Mailer } from './mail/smtp-mailer.ts';
+import { deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 
 /** Why a service cannot be reached: the name of the cause, null for one that is not for everyone. Null: it can, as far as that is known. */
 type WhyUnreached = (serviceId: number) => { readonly because: string | null } | null;

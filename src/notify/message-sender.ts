@@ -3,9 +3,13 @@
  * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
  */
 import type { Random } from '../clock.ts';
-import { asOfNow } from '../domain/alert/as-of-now.ts';
-import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
-import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
+import { asOfNow } from '../domain/alert/alert-messages.ts';
+import {
+  type ChannelKind,
+  type ChannelProblem,
+  describeChannelProblem,
+  MAX_RETRY_WAIT_MS,
+} from '../domain/alert/channel.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
 import { RETRY_AFTER_MS, TRIED_MS } from '../domain/delivery-retries.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
@@ -14,8 +18,7 @@ import { messageOf } from '../error.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
-import { deliveryEnd } from './delivery-counts.ts';
-import { type SenderContext, startOutbox } from './outbox.ts';
+import { deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
 export interface MessageSenderOptions extends Omit<SenderContext, 'clock'> {

@@ -11,8 +11,7 @@ import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
-import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
-import { type SenderContext, startOutbox } from './outbox.ts';
+import { type DeliveryCounter, deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 /** Options of the sender. */

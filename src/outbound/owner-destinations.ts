@@ -1,6 +1,6 @@
 /** The rules for what owners name: addresses of webhooks, channels and checks. */
 import { isIP } from 'node:net';
-import { blocksOfRanges } from '../domain/address/private-ranges.ts';
+import { blocksOfRanges } from '../domain/address/special-address.ts';
 import type { AllowedDestinations, DestinationsOf } from '../domain/allowed-destinations.ts';
 import { isPrivateName } from '../domain/host-name.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';

@@ -1,6 +1,6 @@
 /** Sources of most routes. */
 
-import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus } from '../domain/incident/vendor-incident.ts';
 import type { Service } from '../domain/service.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusHeads } from '../store/ports/status.ts';

@@ -7,7 +7,12 @@ import { type OwnerIncident, worstReported } from '../domain/incident/owner-inci
 import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
-import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/status/page-verdict.ts';
+import {
+  judgePage,
+  type PageStanding,
+  type PageVerdict,
+  standingOf,
+} from '../domain/status/outage-verdict.ts';
 import {
   isListable,
   isShown,

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
+import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { Log } from '../../src/log.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';

@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import t, { type Test } from 'tap';
 import { HonestySchema } from '../../src/api/honesty.ts';
-import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-incident.ts';
 import type { StatusPage } from '../../src/domain/service.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';

@@ -5,7 +5,7 @@ import { IncidentDetailSchema } from '../../src/api/incidents.ts';
 import { StatusSchema } from '../../src/api/services.ts';
 import { MaintenancesSchema, VendorSchema } from '../../src/api/vendor.ts';
 import type { Maintenance } from '../../src/domain/incident/maintenance.ts';
-import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-incident.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 

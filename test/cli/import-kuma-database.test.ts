@@ -10,7 +10,7 @@ import type { ListedItem } from '../../src/cli/import/listed-content.ts';
 import { PLAIN_SERVICE, type Row } from '../../src/cli/import/listed-service.ts';
 import { readImportFile } from '../../src/cli/import/read-import.ts';
 import { systemClock } from '../../src/clock.ts';
-import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
+import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { install } from '../support/program.ts';

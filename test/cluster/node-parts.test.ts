@@ -1,8 +1,7 @@
 /** Parts of a node that need no Redis: its record, its clock, its name, and who else is alive. */
 import fc from 'fast-check';
 import t from 'tap';
-import { createCutOffWatch } from '../../src/cluster/cut-off-monitor.ts';
-import { createLiveNodes } from '../../src/cluster/live-nodes.ts';
+import { createCutOffWatch, createLiveNodes } from '../../src/cluster/live-nodes.ts';
 import { createNameClaim, formatNode, type NodeRecord, parseNode } from '../../src/cluster/node-record.ts';
 import { createClockOffset } from '../../src/cluster/nodes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -1,10 +1,13 @@
 /** The offline rule at a node: what it passes on to the judge, and what it checks again (decisions, offline rule). */
+
+import fc from 'fast-check';
 import t from 'tap';
-import { createStation } from '../../src/cluster/station.ts';
+import { createStation, phaseShiftOf, stepPhaseShift } from '../../src/cluster/station.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { silentLog } from '../../src/log.ts';
 import { failed503, good, START, unanswered } from '../record/record-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 function createWorld(controlTargets = 2, fleetSize = 2) {
   const clock = createFakeClock(START);
@@ -98,5 +101,35 @@ t.test('without control targets the majority of what it checks decides', async (
       .split(' ')
       .filter((one) => one.endsWith('?')).length,
     20,
+  );
+});
+
+const INTERVAL = 300_000;
+
+t.test('it spreads the regions evenly over the interval, by name', async (t) => {
+  const regions = ['us', 'asia', 'eu'];
+  t.same(
+    ['asia', 'eu', 'us', 'mars'].map((region) => phaseShiftOf(region, regions, INTERVAL)),
+    [0, 100_000, 200_000, 0],
+  );
+  t.equal(phaseShiftOf('local', ['local'], INTERVAL), 0);
+  t.equal(phaseShiftOf('local', [], INTERVAL), 0);
+});
+
+t.test('it moves backwards by at most an eighth of the interval, and arrives', async () => {
+  const shift = fc.nat(INTERVAL - 1);
+  fc.assert(
+    fc.property(shift, shift, (from, to) => {
+      let at = from;
+      for (let intervals = 0; at !== to; intervals++) {
+        if (intervals > 8) throw new Error('it does not arrive');
+        const next = stepPhaseShift(at, to, INTERVAL);
+        const backMs = (at - next + INTERVAL) % INTERVAL;
+        if (backMs === 0 || backMs > INTERVAL / 8) throw new Error(`a step of ${backMs} ms`);
+        at = next;
+      }
+      if (stepPhaseShift(at, to, INTERVAL) !== to) throw new Error('it does not stay');
+    }),
+    { numRuns: propertyRuns(200) },
   );
 });

@@ -6,6 +6,8 @@ import {
   type NodeState,
   nodeNameOf,
   regionsOf,
+  SHARDS,
+  shardOf,
 } from '../../src/domain/node.ts';
 import { isRegionName } from '../../src/domain/region.ts';
 
@@ -95,4 +97,14 @@ t.test('a node that is offline leaves its shards to those of its region that are
   t.same(names(node('a', null), node('b', now - 5_000)), ['a']);
   t.same(names(node('a', 0), node('b', 0)), ['a', 'b'], 'nothing moves if all are offline');
   t.same(names(node('a', 0), node('b', null, false)), ['a'], 'one that cannot load services is of no use');
+});
+
+t.test('it spreads the ids of services evenly over the shards', async (t) => {
+  const counts = new Map<number, number>();
+  for (let id = 1; id <= SHARDS * 10; id++) counts.set(shardOf(id), (counts.get(shardOf(id)) ?? 0) + 1);
+  t.same(
+    [...counts.keys()].sort((a, b) => a - b),
+    [...Array(SHARDS).keys()],
+  );
+  t.same(new Set(counts.values()), new Set([10]));
 });

@@ -5,7 +5,7 @@
 import { systemClock } from '../../src/clock.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
+import { openRedisLimitServer } from '../../src/store/status/redis-parts.ts';
 import { service, startApi } from '../site/site-world.ts';
 
 const address = requireRedisAddress(process.argv[2] ?? '');

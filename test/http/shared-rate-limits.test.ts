@@ -9,7 +9,7 @@ import { readRedisAddress, requireRedisAddress } from '../../src/domain/redis-ad
 import { createRateLimiter, LimitMemory } from '../../src/http/rate-limits.ts';
 import { createSharedRateLimiter } from '../../src/http/shared-rate-limits.ts';
 import { silentLog } from '../../src/log.ts';
-import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
+import { openRedisLimitServer } from '../../src/store/status/redis-parts.ts';
 import { NOW, service, startApi } from '../site/site-world.ts';
 import { CERTIFICATE_FOLDER, TEST_CA_FILE } from '../support/certificates.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

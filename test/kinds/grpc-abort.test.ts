@@ -1,4 +1,4 @@
-/** A hostile server that Node.js 24 answers with an abort of the process, unless the session is held (`hold-session.ts`). */
+/** A hostile server that Node.js 24 answers with an abort of the process, unless the session is held (`grpc.ts`). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

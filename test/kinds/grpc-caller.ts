@@ -4,7 +4,7 @@
  */
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { countHeldSessions } from '../../src/kinds/hold-session.ts';
+import { countHeldSessions } from '../../src/kinds/grpc.ts';
 import { createProber } from '../../src/probe/prober.ts';
 import { LOOPBACK_SETTINGS } from '../probe/try-probe.ts';
 

@@ -1,8 +1,8 @@
 /** The services of the shards that a node holds, as they are loaded, change and go. */
 import t from 'tap';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
+import { SHARDS } from '../../src/domain/node.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
-import { SHARDS } from '../../src/domain/shard.ts';
 import { createLog } from '../../src/log.ts';
 import { createShardServices } from '../../src/main/shard-services.ts';
 import type { ServiceChange } from '../../src/store/ports/services.ts';

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Ajv } from 'ajv';
 import t, { type Test } from 'tap';
-import type { VendorStatus } from '../../src/domain/incident/vendor-status.ts';
+import type { VendorStatus } from '../../src/domain/incident/vendor-incident.ts';
 import { judgeOutage, OUTAGE_VERDICTS, type OutageFacts } from '../../src/domain/status/outage-verdict.ts';
 import { check, current, incident, NOW, service, startApi, type World } from '../site/site-world.ts';
 import { at, listAt, textAt } from '../support/json.ts';

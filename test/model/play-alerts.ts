@@ -3,10 +3,9 @@
  * time. Notes in the diary when it decides, and keeps what it has told.
  */
 import { startAlertEngine } from '../../src/alerts/alert-engine.ts';
-import { readAlertState } from '../../src/domain/alert/alert-state.ts';
+import { listOpenAlerts, readAlertState } from '../../src/domain/alert/alert-state.ts';
 import type { AlertEvent } from '../../src/domain/alert/event.ts';
 import type { AlertMessage, MessageItem } from '../../src/domain/alert/message.ts';
-import { listOpenAlerts } from '../../src/domain/alert/open-alerts.ts';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import type { Log } from '../../src/log.ts';
 import type { AlertDecision } from '../../src/store/ports/alerts.ts';

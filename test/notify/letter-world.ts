@@ -2,9 +2,9 @@
 import type { Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
-import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startLetterSender } from '../../src/notify/letter-sender.ts';
-import type { Letter, Mailer, MailResult } from '../../src/notify/mail/mailer.ts';
+import type { Letter, Mailer, MailResult } from '../../src/notify/mail/smtp-mailer.ts';
+import { createDeliveryCounter } from '../../src/notify/outbox.ts';
 import type { LetterStore } from '../../src/store/ports/subscriptions.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { entry, firstTurn, NOON, turn } from '../store/registry-fixtures.ts';

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { silentLog } from '../../src/log.ts';
-import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
+import { createDeliveryCounter } from '../../src/notify/outbox.ts';
 import { startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import {
   createMessageId,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { PRIVATE_RANGES } from '../../src/domain/address/private-ranges.ts';
+import { PRIVATE_RANGES } from '../../src/domain/address/special-address.ts';
 import { describeCause } from '../../src/domain/failure.ts';
 import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
 import { readDestination } from '../../src/outbound/destination.ts';

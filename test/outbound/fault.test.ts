@@ -6,11 +6,11 @@ import {
   isOwnCode,
   nameFault,
   responseFault,
+  type TlsState,
   targetFault,
   timeoutFault,
   tlsFault,
 } from '../../src/outbound/fault.ts';
-import type { TlsState } from '../../src/outbound/tls-cause.ts';
 
 const BEGUN: TlsState = { certificateSeen: false, offersCertificate: false, protocol: 'http/1.1' };
 

@@ -4,8 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY_SCOPES } from '../../src/domain/key-scope.ts';
-import { includesRole, isRole, ROLES } from '../../src/domain/role.ts';
+import { includesRole, isRole, KEY_SCOPES, ROLES } from '../../src/domain/role.ts';
 import { type Access, includesScope, scopeOf } from '../../src/http/access.ts';
 import type { Route } from '../../src/http/route.ts';
 import { startApi } from './site-world.ts';

@@ -1,6 +1,6 @@
 /** Who may do what: every method of every route of the URL table, asked with each kind of key and without one. */
 import t from 'tap';
-import { KEY_SCOPES } from '../../src/domain/key-scope.ts';
+import { KEY_SCOPES } from '../../src/domain/role.ts';
 import { type Access, scopeOf } from '../../src/http/access.ts';
 import { methodsOf, type Route } from '../../src/http/route.ts';
 import { from, service, startApi, type World } from './site-world.ts';

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import type { DependencyReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { Maintenance } from '../../src/domain/incident/maintenance.ts';
-import { DEFAULT_SCOPES } from '../../src/domain/key-scope.ts';
+import { DEFAULT_SCOPES } from '../../src/domain/role.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { Transition } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';

@@ -1,6 +1,6 @@
 /** Each response that the OpenAPI document names is given by the API over real HTTP, in the form that it names. */
 import t, { type Test } from 'tap';
-import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
+import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
 import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';

@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
+import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';

@@ -8,7 +8,7 @@ import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident/incident.ts';
-import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-incident.ts';
 import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
 import type { BadgePicture, ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';

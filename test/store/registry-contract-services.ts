@@ -1,7 +1,7 @@
 /** Contract of the registry: the list of services and its feed of changes. */
 import type { Test } from 'tap';
+import { SHARDS } from '../../src/domain/node.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { SHARDS } from '../../src/domain/shard.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { NewService, ServiceChange } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';

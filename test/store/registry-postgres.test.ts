@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { SHARDS } from '../../src/domain/shard.ts';
+import { SHARDS } from '../../src/domain/node.ts';
 import { COPIED_TABLES } from '../../src/store/backup/copy-registry.ts';
 import {
   connectionSettings,

@@ -3,7 +3,7 @@
  * servers that the nodes share are stopped, suspended and emptied. For trials of what clients see of such faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SHARDS } from '../../src/domain/shard.ts';
+import { SHARDS } from '../../src/domain/node.ts';
 import { type Cluster, type ClusterNode, createCluster, type NodeOptions } from './cluster.ts';
 import { CONTROL_PATH, type CountedSite, startCountedSite } from './counted-site.ts';
 import type { Answer } from './program.ts';

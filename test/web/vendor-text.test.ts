@@ -1,7 +1,7 @@
 /** What a vendor says of itself, in sentences of both languages. */
 import t from 'tap';
 import type { Acknowledgement } from '../../src/domain/incident/acknowledgement.ts';
-import { type ServiceVendorStatus, VENDOR_STATUSES } from '../../src/domain/incident/vendor-status.ts';
+import { type ServiceVendorStatus, VENDOR_STATUSES } from '../../src/domain/incident/vendor-incident.ts';
 import { asText } from '../../src/language/phrase.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import {

@@ -2,7 +2,7 @@
  * A service that was discovered: what its place suggests, and what its labels say. A label `upbeat.<member>` is a member of a service in a
  * file of `apply`, such as `upbeat.name` or `upbeat.check.interval`; `upbeat.services.<name>.<member>` is one of several.
  */
-import { slugWord } from '../../domain/service-slug.ts';
+import { slugWord } from '../../domain/service.ts';
 import { escapeVariables } from '../apply/variables.ts';
 
 /** A service as a file of `apply` has it. */

@@ -1,5 +1,5 @@
 /** The content of a backup or a database of Uptime Kuma: services, channels with their rules, status pages and maintenance. */
-import { usualVisibility } from '../../domain/address/public-host.ts';
+import { usualVisibility } from '../../domain/address/special-address.ts';
 import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
 import { PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { entryOf } from '../../resources/pages/page-document.ts';

@@ -4,8 +4,8 @@
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel } from '../../clock.ts';
+import { type ShardFence, shardOf } from '../../domain/node.ts';
 import type { RuledResult } from '../../domain/result.ts';
-import { type ShardFence, shardOf } from '../../domain/shard.ts';
 import { isFullRedis, type RedisClient, runScript } from '../../store/status/redis-client.ts';
 import {
   openRedisConnection,

@@ -3,8 +3,8 @@
  * as it checks the services of the shard.
  */
 import type { Job } from 'bullmq';
+import { SHARDS, type ShardFence } from '../../domain/node.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
-import { SHARDS, type ShardFence } from '../../domain/shard.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
 import { createRedisClient, redisScript, requireMaster } from '../../store/status/redis-client.ts';

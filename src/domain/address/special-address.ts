@@ -1,9 +1,11 @@
 /**
  * Addresses that are not public: IANA's special-purpose registries (RFC 6890 and successors) define them, and the metadata
- * services of clouds have more.
+ * services of clouds have more. Also the hosts that everybody can reach, and the private networks that operators open.
  */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isPrivateName } from '../host-name.ts';
+import type { Visibility } from '../service.ts';
 
 /** An address in canonical form. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) is an IPv4 address. */
 export interface Address {
@@ -160,4 +162,43 @@ function ipv6Scope(text: string): string {
     multicast: 'multicast',
   };
   return names[range] ?? 'reserved';
+}
+
+/** Returns true if a host, a name or an address, can be one that everybody reaches, as far as its text tells. */
+export function isPublicHost(host: string): boolean {
+  const address = readAddress(host.replace(/^\[(.*)\]$/, '$1'));
+  return address === null ? !isPrivateName(host) : specialPurposeOf(address) === null;
+}
+
+/** The visibility of a service whose owner has not chosen one: private at a host that is not public. */
+export function usualVisibility(host: string): Visibility {
+  return isPublicHost(host) ? 'public' : 'private';
+}
+
+/** The named ranges, each with its CIDR blocks. */
+export const PRIVATE_RANGES = {
+  /** RFC 1918. */
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  /** RFC 6598, which carriers use, and networks such as Tailscale. */
+  shared: ['100.64.0.0/10'],
+  /** RFC 4193. */
+  'unique-local': ['fc00::/7'],
+  /** This machine. */
+  loopback: ['127.0.0.0/8', '::1/128'],
+  /** RFC 3927 and RFC 4291. */
+  'link-local': ['169.254.0.0/16', 'fe80::/10'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+type PrivateRange = keyof typeof PRIVATE_RANGES;
+
+/** Returns true if a word names a range. */
+export function isPrivateRange(word: string): word is PrivateRange {
+  return Object.hasOwn(PRIVATE_RANGES, word);
+}
+
+/** The blocks of ranges, which are names or blocks themselves. */
+export function blocksOfRanges(ranges: readonly string[]): string[] {
+  return ranges.flatMap((range): readonly string[] =>
+    isPrivateRange(range) ? PRIVATE_RANGES[range] : [range],
+  );
 }

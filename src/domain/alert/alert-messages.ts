@@ -1,11 +1,17 @@
-/** Messages from conditions: what is said of each service, and what is said of all of them. */
+/** Messages from conditions: what is said of each service, what is said of all of them, and as things are when it is sent. */
 import { type AlertDraft, causeOfDown } from './alert-draft.ts';
 import { type Condition, FLAP_WINDOW_MS, type NamedService, type Telling } from './alert-state.ts';
 import { findCommonCause } from './common-cause.ts';
 import type { AlertChange } from './event.ts';
 import { asksFor } from './match.ts';
-import { type AlertMessage, MAX_MESSAGE_ITEMS, type MessageItem } from './message.ts';
-import { countStates } from './message-states.ts';
+import {
+  type AlertMessage,
+  countStates,
+  MAX_MESSAGE_ITEMS,
+  type MessageItem,
+  type StateCounts,
+  stateOf,
+} from './message.ts';
 import type { AlertEventName } from './rule.ts';
 
 /** A condition as one channel is told of it. */
@@ -180,4 +186,39 @@ function causeOf(draft: AlertDraft, words: readonly Word[]): AlertMessage['cause
   const down = words.filter(({ condition, telling }) => condition.kind === 'status' && telling.weight > 1);
   const services = new Map(down.map((word) => [word.condition.service.id, word.telling.beganAt]));
   return services.size < 2 ? null : findCommonCause(services, draft.context.causeFacts());
+}
+
+/**
+ * The message with the services that have come back by its words, and are down now, as such: it says that they are down again. `isDown`:
+ * whether a service is down now, by its ID.
+ */
+export function asOfNow(message: AlertMessage, isDown: (serviceId: number) => boolean): AlertMessage {
+  const items = message.items.map((item) =>
+    isWell(item) && isDown(item.service.id) ? { ...item, status: 'down' as const } : item,
+  );
+  if (items.every((item, index) => item === message.items[index])) return message;
+  const { counts } = message;
+  return counts === undefined
+    ? { ...message, items }
+    : { ...message, items, counts: moved(message, items, counts) };
+}
+
+/** Returns true if an item says that an outage is over. */
+function isWell(item: MessageItem): boolean {
+  const state = stateOf(item);
+  return item.lastedMs !== null && (state === 'up' || state === 'fast' || state === 'slow');
+}
+
+/** The counts of services by state, those that a message does not describe included. */
+function moved(
+  { items: before }: AlertMessage,
+  after: readonly MessageItem[],
+  counts: StateCounts,
+): StateCounts {
+  const [old, now] = [countStates(before), countStates(after)];
+  const states = new Set([...Object.keys(counts), ...Object.keys(now)]) as Set<keyof StateCounts>;
+  const sums = [...states].map((state) => {
+    return [state, (counts[state] ?? 0) - (old[state] ?? 0) + (now[state] ?? 0)] as const;
+  });
+  return Object.fromEntries(sums.filter(([, n]) => n > 0));
 }

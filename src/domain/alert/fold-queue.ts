@@ -4,12 +4,12 @@
  */
 import {
   type AlertMessage,
+  countStates,
   MAX_MESSAGE_ITEMS,
   MESSAGE_STATES,
   type MessageItem,
   type StateCounts,
 } from './message.ts';
-import { countStates } from './message-states.ts';
 
 /** A message that waits. */
 export interface QueuedMessage {

@@ -1,5 +1,4 @@
 /** Messages of alerts, before a channel writes them in its own form. */
-
 import type { Phase } from '../failure.ts';
 import type { StatusReason } from '../incident/incident.ts';
 import type { Scope } from '../status/current.ts';
@@ -132,4 +131,44 @@ export interface AlertMessage {
   readonly dropped?: number;
   /** Of `acknowledged`: who did; of `channel_failing`: the name of the channel and why. */
   readonly note: { readonly by: string } | { readonly channel: string; readonly problem: string } | null;
+}
+
+/** Counts the services by state. */
+export function countStates(items: Iterable<MessageItem>): StateCounts {
+  const services = new Map<MessageState, Set<number>>();
+  for (const item of items) {
+    const state = stateOf(item);
+    const those = services.get(state) ?? new Set();
+    services.set(state, those.add(item.service.id));
+  }
+  return Object.fromEntries([...services].map(([state, { size }]) => [state, size]));
+}
+
+/** The state that an item tells. What is over by its words, but is not so by its status, counts as what it is now. */
+export function stateOf({ event, status, lastedMs, flapping, ended, incident }: MessageItem): MessageState {
+  if (ended !== undefined) return 'unwatched';
+  if (flapping !== null) return 'flapping';
+  const isOver = lastedMs !== null;
+  switch (event) {
+    case 'maintenance':
+      return isOver ? 'ended' : 'maintenance';
+    case 'certificate':
+      return 'certificate';
+    case 'incident':
+    case 'incident_update':
+    case 'vendor_incident':
+      return isOver || incident?.status === 'resolved' ? 'resolved' : 'incident';
+    case 'down':
+    case 'heartbeat_missed':
+    case 'run_failed':
+      if (!isOver) return 'down';
+      break;
+    case 'scope':
+      if (!isOver) return status === 'down' ? 'down' : 'partial';
+      break;
+    case 'slow':
+      if (!isOver) return 'slow';
+  }
+  if (status === 'down' || status === 'slow') return status;
+  return event === 'slow' ? 'fast' : 'up';
 }

@@ -5,9 +5,9 @@
 
 import { readTime } from '../durations.ts';
 import { oneLine } from '../failure.ts';
-import { findForbidden } from '../given-name.ts';
 import { readHostName } from '../host-name.ts';
 import { describeGivenTextProblem, describeHostNameProblem } from '../input-problem.ts';
+import { findForbidden } from '../printable-text.ts';
 import { readStatusWord, STATUS_VOCABULARY, type Verdict } from '../status.ts';
 
 /** The kinds of heartbeats: a status, the start of a run, or its failure. */

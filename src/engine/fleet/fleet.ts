@@ -19,8 +19,7 @@ import {
   unpackResults,
 } from '../protocol.ts';
 import { packTargets } from '../target-packing.ts';
-import { type AssignFlow, createAssignFlow } from './assign-flow.ts';
-import { chooseHost, createAssignments } from './assignments.ts';
+import { type AssignFlow, chooseHost, createAssignFlow, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 
 /** Options of the fleet. */

@@ -3,8 +3,7 @@
  * incidents.
  */
 
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { originOf } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';
 import {
   lookUp,
   objectAt,

@@ -6,8 +6,7 @@
 
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, withLastStatus } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { pageBase } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, pageBase } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

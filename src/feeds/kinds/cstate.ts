@@ -5,8 +5,7 @@
 
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

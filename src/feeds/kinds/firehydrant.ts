@@ -2,8 +2,7 @@
 
 import type { FeedEntry, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import type { FeedKind } from '../feed-kind.ts';
-import { originOf } from '../feed-urls.ts';
+import { type FeedKind, originOf } from '../feed-kind.ts';
 import { meaningOf, statusOf } from '../item-vocabulary.ts';
 import {
   type JsonObject,

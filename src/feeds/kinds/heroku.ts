@@ -6,8 +6,7 @@
 
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, COMMON_STATUSES, withLastStatus } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

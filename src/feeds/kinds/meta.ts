@@ -4,8 +4,7 @@
  */
 
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
-import type { FeedKind } from '../feed-kind.ts';
-import { originOf } from '../feed-urls.ts';
+import { type FeedKind, originOf } from '../feed-kind.ts';
 import { member, objectsAt, readJsonItems, textAt } from '../json-shape.ts';
 import { unreportedOutages } from '../unreported-outages.ts';
 

@@ -6,8 +6,7 @@
 
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { originOf } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';
 import { meaningOf, statusOf } from '../item-vocabulary.ts';
 import {
   type JsonObject,

@@ -5,8 +5,7 @@
 
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, withLastStatus, worstSeverity } from '../build-entry.ts';
-import type { FeedKind } from '../feed-kind.ts';
-import { originOf, safeLink } from '../feed-urls.ts';
+import { type FeedKind, originOf, safeLink } from '../feed-kind.ts';
 import { meaningOf, statusOf, type WordMeaning } from '../item-vocabulary.ts';
 import {
   type JsonObject,

@@ -12,8 +12,7 @@ import {
   COMMON_STATUSES,
   worstSeverity,
 } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

@@ -11,8 +11,7 @@ import type {
   FeedUpdate,
 } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

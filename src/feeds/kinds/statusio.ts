@@ -5,8 +5,7 @@
 
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, type FeedSource, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   numberAt,

@@ -1,9 +1,8 @@
 /**
- * Atlassian Statuspage: `/api/v2/incidents.json` (the 50 newest, in any state),
- * `/api/v2/scheduled-maintenances.json`, and `/api/v2/summary.json` for the states of components. A feed URL is the base of the host that serves `/api/v2`, such as
- * `https://example.statuspage.io` for a page whose own host does not.
+ * Atlassian Statuspage: `/api/v2/incidents.json` (the 50 newest, in any state), `/api/v2/scheduled-maintenances.json`, and
+ * `/api/v2/summary.json` for the states of components. A feed URL is the base of the host that serves `/api/v2`, such as
+ * `https://example.statuspage.io` for a page whose own host does not. And incident.io, whose documents are like these.
  */
-
 import type {
   FeedEntry,
   FeedIncident,
@@ -17,8 +16,7 @@ import {
   COMMON_STATUSES,
   worstSeverity,
 } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
-import { pageBase, safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, type FeedSource, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,
@@ -101,13 +99,13 @@ export const statuspage: FeedKind = {
 };
 
 /** The URL of `/api/v2` on the host of the feed URL, else of the page; without a slash at the end. */
-export function apiBase({ pageUrl, feedUrl }: FeedSource): string {
+function apiBase({ pageUrl, feedUrl }: FeedSource): string {
   const base = pageBase(feedUrl ?? pageUrl);
   return `${base.replace(/\/api\/v2(\/[^/]+\.json)?$/, '')}/api/v2`;
 }
 
 /** The outages that the states of a summary show while none of its `entries` says so. */
-export function readStates(
+function readStates(
   body: Uint8Array,
   { pageUrl }: FeedSource,
   entries: readonly (FeedEntry | null)[],
@@ -157,7 +155,7 @@ type TakeList = (top: JsonObject, name: ListName) => JsonObject[];
  * list are maintenances. `takeList` returns the list; the default throws if it is missing. Throws {@link FeedFormatError}
  * if the document is of another kind.
  */
-export function readStatuspageEntries(
+function readStatuspageEntries(
   body: Uint8Array,
   list: ListName,
   source: FeedSource,
@@ -285,4 +283,46 @@ function readUpdates(item: JsonObject): FeedUpdate[] {
     if (at !== null) updates.push({ at, status, text: toPlain(textAt(update, 'body')) });
   }
   return updates;
+}
+
+// incident.io, by documents like Statuspage's: `/api/v2/incidents.json`, and `/api/v2/summary.json` for maintenances and the
+// states of components, which no other document lists. Empty lists are left out or null; incidents have neither components nor
+// links. A feed URL is used as for Statuspage.
+
+/** Reads incident.io. */
+export const incidentio: FeedKind = {
+  addresses(source) {
+    const base = apiBase(source);
+    return [
+      {
+        name: 'incidents',
+        url: `${base}/incidents.json`,
+        listsOnlyOpen: false,
+        read: (body) => readStatuspageEntries(body, 'incidents', source, listOrNone),
+      },
+      {
+        name: 'summary',
+        url: `${base}/summary.json`,
+        listsOnlyOpen: true,
+        read(body, now) {
+          const maintenances = readStatuspageEntries(body, 'scheduled_maintenances', source, listOfSummary);
+          const incidents = readStatuspageEntries(body, 'incidents', source, listOrNone);
+          return [...maintenances, ...readStates(body, source, [...incidents, ...maintenances], now)];
+        },
+      },
+    ];
+  },
+};
+
+/** A missing list is empty, unless the document reports an error. */
+function listOrNone(top: JsonObject, name: string): JsonObject[] {
+  if (Object.hasOwn(top, name)) return requireObjects(top, name);
+  if (Object.hasOwn(top, 'error')) throw new FeedFormatError(`the document has no list "${name}"`);
+  return [];
+}
+
+/** A summary contains the page's status. Without it, a list that is left out would end the maintenances in it. */
+function listOfSummary(top: JsonObject, name: string): JsonObject[] {
+  if (objectAt(top, 'status') === null) throw new FeedFormatError('the document is no summary');
+  return listOrNone(top, name);
 }

@@ -6,8 +6,7 @@
 
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
-import { safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, type FeedSource, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   limitedNames,

@@ -6,8 +6,7 @@
 
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
-import { originOf } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, type FeedSource, originOf } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

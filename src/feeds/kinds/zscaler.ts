@@ -5,8 +5,7 @@
 
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, worstSeverity } from '../build-entry.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
-import { safeLink } from '../feed-urls.ts';
+import { FeedFormatError, type FeedKind, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
   member,

@@ -1,13 +1,12 @@
 /** A kind of channel. One file of this folder for each kind. */
 import type { Clock } from '../../clock.ts';
-import type { Channel, ChannelSettings } from '../../domain/alert/channel.ts';
-import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type { Channel, ChannelProblem, ChannelSettings } from '../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { SettingProblem } from '../../domain/input-problem.ts';
 import type { TObject } from '../../json-schema.ts';
 import type { AddressPolicy } from '../../outbound/address-guard.ts';
 import type { Requests } from '../../outbound/outbound.ts';
-import type { Mailer } from '../mail/mailer.ts';
+import type { Mailer } from '../mail/smtp-mailer.ts';
 
 /** The tools for sending. */
 export interface ChannelTools {

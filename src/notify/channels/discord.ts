@@ -8,8 +8,15 @@ import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './d
 import { escapeMarkdown, linkUrl, type Markup, markUp } from './markup.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_COLOURS, TONE_MARKS } from './message-text.ts';
-import { NO_THREAD, sendInThread } from './send-in-thread.ts';
-import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
+import {
+  memberOf,
+  NO_THREAD,
+  type ResponseRules,
+  secondsToMs,
+  sendInThread,
+  sendRequest,
+  textMember,
+} from './send-request.ts';
 
 const HOOK_EXAMPLE = 'https://discord.com/api/webhooks/123456789/XXXX';
 const MAX_POST_NAME_LENGTH = 100;

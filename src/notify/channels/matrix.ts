@@ -18,8 +18,7 @@ import {
 } from './define-channel.ts';
 import { htmlLines, htmlLinks, htmlServices } from './markup.ts';
 import { type MessageText, plainLines, renderMessage, TONE_MARKS } from './message-text.ts';
-import { sendInThread } from './send-in-thread.ts';
-import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';
+import { memberOf, type ResponseRules, sendInThread, sendRequest, textMember } from './send-request.ts';
 
 const SERVER_EXAMPLE = 'https://matrix.example.com';
 const RULES: ResponseRules = {

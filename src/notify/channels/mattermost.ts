@@ -20,8 +20,7 @@ import {
 import { escapeMarkdown, linkUrl, type Markup, markUp } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
-import { sendInThread } from './send-in-thread.ts';
-import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
+import { type ResponseRules, resultOf, sendInThread, sendRequest, textMember } from './send-request.ts';
 
 const HOOK_EXAMPLE = 'https://mattermost.example.com/hooks/xxxxxxxxxxxxxxxxxxxxxxxxxx';
 const SERVER_EXAMPLE = 'https://mattermost.example.com';

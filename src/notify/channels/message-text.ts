@@ -3,9 +3,14 @@
  * channel writes it in its own form. All foreign text is on one line, without control characters, and cut.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
-import { MESSAGE_STATES, type StateCounts } from '../../domain/alert/message.ts';
-import { countStates, stateOf } from '../../domain/alert/message-states.ts';
+import {
+  type AlertMessage,
+  countStates,
+  MESSAGE_STATES,
+  type MessageItem,
+  type StateCounts,
+  stateOf,
+} from '../../domain/alert/message.ts';
 import { asText, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import { FORMATS, SHARED_TEXTS } from '../../language/shared-texts.ts';
 import { cleanLine, cleanLines } from './message-cut.ts';

@@ -15,8 +15,7 @@ import {
 } from './define-channel.ts';
 import { joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, type Tone } from './message-text.ts';
-import { NO_THREAD, sendInThread } from './send-in-thread.ts';
-import { type ResponseRules, sendRequest, textMember } from './send-request.ts';
+import { NO_THREAD, type ResponseRules, sendInThread, sendRequest, textMember } from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://ntfy.sh';
 const MAX_MESSAGE_BYTES = 4_000;

@@ -19,8 +19,14 @@ import {
 import { escapeSlack, linkUrl, type Markup, markUp } from './markup.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
-import { sendInThread } from './send-in-thread.ts';
-import { type Answer, type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
+import {
+  type Answer,
+  type ResponseRules,
+  resultOf,
+  sendInThread,
+  sendRequest,
+  textMember,
+} from './send-request.ts';
 
 const API_URL = 'https://slack.com/api';
 const HOOK_EXAMPLE = 'https://hooks.slack.com/services/T000/B000/XXXX';

@@ -17,8 +17,14 @@ import {
 import { htmlLines, htmlLinks, htmlServices } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
-import { sendInThread } from './send-in-thread.ts';
-import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
+import {
+  memberOf,
+  type ResponseRules,
+  secondsToMs,
+  sendInThread,
+  sendRequest,
+  textMember,
+} from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://api.telegram.org';
 const MAX_TEXT_LENGTH = 4_096;

@@ -1,15 +1,15 @@
 /** Sends e-mail by SMTP: a few connections that are kept open, TLS as configured, and every answer of the server read. */
+
 import { createRequire } from 'node:module';
 import { getCACertificates } from 'node:tls';
 import type Nodemailer from 'nodemailer';
 import type { NodemailerError, SendMailOptions, SMTPPoolOptions } from 'nodemailer';
 import type { Cancel, Clock } from '../../clock.ts';
-import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type { ChannelProblem } from '../../domain/alert/channel.ts';
 import { SECOND_MS } from '../../domain/durations.ts';
 import type { Mailbox } from '../../domain/mail-address.ts';
 import { printable } from '../../domain/printable-text.ts';
 import type { Log } from '../../log.ts';
-import type { Letter, Mailer, MailResult } from './mailer.ts';
 
 /** The mail server. */
 export interface SmtpServer {
@@ -231,4 +231,35 @@ function connectionOptions({ host, port, auth, tls, name, ca }: SmtpServer) {
 /** Loaded by the first mailer. */
 function loadNodemailer(): typeof Nodemailer {
   return createRequire(import.meta.url)('nodemailer');
+}
+
+export interface Letter {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Identifier without angle brackets; the same in all attempts. */
+  readonly messageId: string;
+  /** Identifiers of the letters that this one continues, oldest first. */
+  readonly references: readonly string[];
+  /** Further headers, such as `List-Unsubscribe`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The end of an attempt to send. */
+export type MailResult =
+  | { readonly outcome: 'delivered' }
+  /** It may succeed later. */
+  | { readonly outcome: 'failed'; readonly problem: ChannelProblem }
+  /** The server will never take it: the address does not exist. */
+  | { readonly outcome: 'refused'; readonly problem: ChannelProblem };
+
+/** A connection to the mail server. */
+export interface Mailer {
+  /** Does not reject. */
+  send(letter: Letter, signal: AbortSignal): Promise<MailResult>;
+  /** Why the server took none of the last letters, one line; null: it takes letters. */
+  problem(): string | null;
+  /** Ends connections. */
+  close(): void;
 }

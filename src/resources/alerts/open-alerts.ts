@@ -1,6 +1,5 @@
 /** Open alerts of an account: its members see them, owners and editors acknowledge them, and receivers do so by a link. */
-import { NO_ALERTS, readAlertState } from '../../domain/alert/alert-state.ts';
-import { listOpenAlerts, type OpenAlert } from '../../domain/alert/open-alerts.ts';
+import { listOpenAlerts, NO_ALERTS, type OpenAlert, readAlertState } from '../../domain/alert/alert-state.ts';
 import type { AlertStore } from '../../store/ports/alerts.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 

@@ -1,7 +1,6 @@
 /** Channels of an account, and the messages to them: `/api/v1/channels` (docs/alerts.md). */
 
-import { CHANNEL_KINDS, type Channel } from '../../domain/alert/channel.ts';
-import { describeChannelProblem } from '../../domain/alert/channel-problem.ts';
+import { CHANNEL_KINDS, type Channel, describeChannelProblem } from '../../domain/alert/channel.ts';
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import { type HttpResponse, json, type Route } from '../../http/route.ts';

@@ -1,7 +1,7 @@
 /** API keys of an account: `/api/v1/keys` (docs/api.md). */
 
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
-import { KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import { KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
 import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';

@@ -1,7 +1,7 @@
 /** API keys of an account: its owners or the operator create, list and revoke them (decisions, Keys). */
 import { createApiKey, generateKeyText } from '../../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../../domain/durations.ts';
-import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../../domain/key-scope.ts';
+import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../../domain/role.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../../store/ports/keys.ts';
 import {

@@ -1,11 +1,10 @@
 /** The principal and the outcome of changes by owners and the operator. */
 
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
-import { readGivenName } from '../../domain/given-name.ts';
 import { readAnyHost, readHostName } from '../../domain/host-name.ts';
-import type { KeyScope } from '../../domain/key-scope.ts';
+import { readGivenName } from '../../domain/printable-text.ts';
 import type { Refusal } from '../../domain/refusal.ts';
-import { includesRole, type LimitedRole, type Role } from '../../domain/role.ts';
+import { includesRole, type KeyScope, type LimitedRole, type Role } from '../../domain/role.ts';
 
 /**
  * Who makes a change. A member of an account changes what belongs to the account, as far as the role permits and within

@@ -2,8 +2,9 @@
  * Texts of owners in Markdown: as safe HTML for pages, and without markup for all else. HTML in a text is shown as text, links
  * lead out of the site without its recommendation, and pictures are not shown. The libraries are loaded with the first text.
  */
-import { findForbidden } from '../../domain/given-name.ts';
+
 import type { OwnerText } from '../../domain/incident/owner-incident.ts';
+import { findForbidden } from '../../domain/printable-text.ts';
 import { accept, type Outcome, refuse } from './change.ts';
 
 const OPTIONS = {

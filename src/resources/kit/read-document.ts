@@ -1,7 +1,7 @@
 /** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { findForbidden } from '../../domain/given-name.ts';
 import type { SettingProblem } from '../../domain/input-problem.ts';
+import { findForbidden } from '../../domain/printable-text.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../../kinds/check-members.ts';
 import { describeKeyword } from '../../kinds/settings.ts';

@@ -1,6 +1,6 @@
 /** Routes of the API that need a key: changes of what an account has, and reads that only the account may make. */
 
-import { KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import { KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
 import type { KeyBearer } from '../../http/access.ts';
 import {
   IF_NONE_MATCH,

@@ -9,7 +9,7 @@ import { readSetupSecret } from '../../auth/setup-links.ts';
 import type { SignInSecret } from '../../auth/sign-in-secret.ts';
 import { findTotpStep } from '../../auth/totp.ts';
 import { MINUTE_MS } from '../../domain/durations.ts';
-import { readGivenName } from '../../domain/given-name.ts';
+import { readGivenName } from '../../domain/printable-text.ts';
 import type {
   Enrolment,
   NewPasskey,

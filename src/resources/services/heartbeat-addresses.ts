@@ -1,6 +1,6 @@
 /** Addresses with a secret: for heartbeats of services, and of badges. Its owners, editors or the operator make and end them. */
 import { randomBytes } from 'node:crypto';
-import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-address.ts';
+import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-rules.ts';
 import { attempt, type Outcome, type Principal } from '../kit/change.ts';
 import type { ChangeTarget } from '../kit/create-changes.ts';
 import { type OwnedService, ownedOutcome, type ServiceContext, serviceChanges } from './services.ts';

@@ -1,17 +1,19 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 
-import { usualVisibility } from '../../domain/address/public-host.ts';
+import { usualVisibility } from '../../domain/address/special-address.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import {
   type CheckDefinition,
   type CheckSettings,
   dashDomain,
+  isFormOf,
+  isSlug,
+  isSlugOfHost,
   VISIBILITIES,
   type Visibility,
 } from '../../domain/service.ts';
 import { MAX_PARENTS } from '../../domain/service-parents.ts';
-import { isFormOf, isSlug, isSlugOfHost } from '../../domain/service-slug.ts';
 import { type Static, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';

@@ -1,6 +1,6 @@
 /** Services from pasted lines: each is tried once and added, whatever the trial found. */
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
-import { usualVisibility } from '../../domain/address/public-host.ts';
+import { usualVisibility } from '../../domain/address/special-address.ts';
 import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
 import type { Service } from '../../domain/service.ts';
 import { HttpError } from '../../http/problem.ts';

@@ -6,10 +6,13 @@ import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
-import type { AlertSchema, SubscriptionSchema } from './alert-schema.ts';
-import type { PostSchema } from './post-schema.ts';
-import type { ServiceSchema } from './service-schema.ts';
-import type { SignInSchema } from './sign-in-schema.ts';
+import type {
+  AlertSchema,
+  PostSchema,
+  ServiceSchema,
+  SignInSchema,
+  SubscriptionSchema,
+} from './account-schema.ts';
 
 /** All tables. */
 export interface RegistrySchema

@@ -1,6 +1,10 @@
 /** Port of the registry: channels of accounts, and the messages to them. */
-import type { Channel, ChannelSettings, MessageLanguage } from '../../domain/alert/channel.ts';
-import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type {
+  Channel,
+  ChannelProblem,
+  ChannelSettings,
+  MessageLanguage,
+} from '../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 
 /** Maximum number of messages that wait for a channel. The oldest are dropped beyond it, but not the one that is being sent. */

@@ -1,5 +1,5 @@
 /** Port of the registry: API keys (decisions, Keys). */
-import type { DEFAULT_SCOPES, KeyScope } from '../../domain/key-scope.ts';
+import type { DEFAULT_SCOPES, KeyScope } from '../../domain/role.ts';
 
 /** A key before it is stored. */
 export interface NewKey {

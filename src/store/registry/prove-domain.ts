@@ -1,6 +1,5 @@
 /** A domain goes to the account that has proved control of it (decisions, Ownership). */
-import { type CheckKind, DEFAULT_CHECK, type Service, UNSAID } from '../../domain/service.ts';
-import { isFormOf } from '../../domain/service-slug.ts';
+import { type CheckKind, DEFAULT_CHECK, isFormOf, type Service, UNSAID } from '../../domain/service.ts';
 import { addNotice } from '../database/notice-rows.ts';
 import type { LimitedStore } from '../database/registry-calls.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';

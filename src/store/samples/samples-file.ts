@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
-import { findLogDamage } from '../sqlite/log-damage.ts';
+import { copyDamagedLog, findLogDamage, setFileAside } from '../sqlite/log-damage.ts';
 import {
   findDamage,
   isDamage,
@@ -11,7 +11,6 @@ import {
   openWithoutRoom,
   type SqliteAccess,
 } from '../sqlite/open-full.ts';
-import { copyDamagedLog, setFileAside } from '../sqlite/set-aside.ts';
 import { LEVEL_TABLES } from './day-levels.ts';
 
 /** Why the store cannot be opened. */

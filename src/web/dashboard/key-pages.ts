@@ -1,6 +1,6 @@
 /** `/dashboard/keys`: the API keys of an account, for its owners. */
 
-import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { age, time } from '../../language/phrase.ts';
 import { addKey, listKeys, revokeKey } from '../../resources/keys/keys.ts';

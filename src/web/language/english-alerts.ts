@@ -1,6 +1,5 @@
 /** Texts of the pages of channels, rules and alerts, in English. */
-import type { ChannelKind } from '../../domain/alert/channel.ts';
-import { type ChannelProblem, describeChannelProblem } from '../../domain/alert/channel-problem.ts';
+import { type ChannelKind, type ChannelProblem, describeChannelProblem } from '../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';

@@ -5,10 +5,9 @@ import {
   describeMemberProblem,
   type MemberProblem,
 } from '../../domain/input-problem.ts';
-import type { KeyScope } from '../../domain/key-scope.ts';
 import { describeNotice } from '../../domain/notice.ts';
 import { describeDeliveryProblem, describeRefusal } from '../../domain/refusal.ts';
-import type { Role } from '../../domain/role.ts';
+import type { KeyScope, Role } from '../../domain/role.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 

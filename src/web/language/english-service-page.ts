@@ -2,7 +2,7 @@
 
 import { describeCause, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
 import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
-import type { VendorStatus } from '../../domain/incident/vendor-status.ts';
+import type { VendorStatus } from '../../domain/incident/vendor-incident.ts';
 import type { DayKind } from '../../domain/sample.ts';
 import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';

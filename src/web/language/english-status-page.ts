@@ -1,5 +1,5 @@
 /** Texts of the status pages of owners, of their editor, and of subscriptions by e-mail, in English. */
-import type { PageStanding, PageVerdict } from '../../domain/status/page-verdict.ts';
+import type { PageStanding, PageVerdict } from '../../domain/status/outage-verdict.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 /** Texts of subscriptions by e-mail, in English. */

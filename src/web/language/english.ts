@@ -4,7 +4,7 @@
  */
 
 import { inSeconds } from '../../domain/durations.ts';
-import type { VendorStatus } from '../../domain/incident/vendor-status.ts';
+import type { VendorStatus } from '../../domain/incident/vendor-incident.ts';
 import type { BadgeStyle, PictureTheme, PictureWindow } from '../../domain/picture.ts';
 import type { Quorum } from '../../domain/region.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';

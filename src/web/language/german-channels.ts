@@ -1,6 +1,5 @@
 /** Settings of channels, and why messages to them fail, in German. */
-import type { ChannelKind } from '../../domain/alert/channel.ts';
-import type { ChannelProblem, ChannelProblemParams } from '../../domain/alert/channel-problem.ts';
+import type { ChannelKind, ChannelProblem, ChannelProblemParams } from '../../domain/alert/channel.ts';
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { germanFailure } from '../../language/german-failures.ts';
 import type { SettingText } from './english-alerts.ts';

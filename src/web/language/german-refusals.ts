@@ -10,7 +10,6 @@ import type {
   SettingProblem,
   SettingProblemParams,
 } from '../../domain/input-problem.ts';
-import { KEY_SCOPES } from '../../domain/key-scope.ts';
 import type { Notice, NoticeParams } from '../../domain/notice.ts';
 import type {
   DeliveryProblem,
@@ -20,7 +19,7 @@ import type {
   Refusal,
   RefusalParams,
 } from '../../domain/refusal.ts';
-import type { Role } from '../../domain/role.ts';
+import { KEY_SCOPES, type Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from '../../language/german-failures.ts';
 import { germanForm, OF_DOMAINS } from './german-forms.ts';

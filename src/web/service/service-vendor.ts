@@ -7,7 +7,7 @@ import {
   type UnreadPeriod,
 } from '../../domain/incident/acknowledgement.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import type { ServiceVendorStatus, VendorStatus } from '../../domain/incident/vendor-status.ts';
+import type { ServiceVendorStatus, VendorStatus } from '../../domain/incident/vendor-incident.ts';
 import type { Service } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { type Phrase, phraseOf, time } from '../../language/phrase.ts';

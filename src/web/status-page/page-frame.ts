@@ -1,7 +1,7 @@
 /** The part that all views of an owner's status page share: their frame for the template. Pure. */
 import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { readableColours } from '../../domain/page-colour.ts';
-import type { PageStanding } from '../../domain/status/page-verdict.ts';
+import type { PageStanding } from '../../domain/status/outage-verdict.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { HttpRequest } from '../../http/route.ts';
 import { pageUrl, pathFor } from '../../view/page-address.ts';

@@ -1,5 +1,5 @@
 /** The headline of an owner's status page: what the owner reports, and what checks see. Pure. */
-import type { PageStatus, PageVerdict } from '../../domain/status/page-verdict.ts';
+import type { PageStatus, PageVerdict } from '../../domain/status/outage-verdict.ts';
 import type { LanguageTexts } from '../language/language.ts';
 
 /**

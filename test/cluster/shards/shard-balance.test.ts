@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createShardBalance, fairShare } from '../../../src/cluster/shards/shard-balance.ts';
-import { SHARDS } from '../../../src/domain/shard.ts';
+import { createShardBalance, fairShare } from '../../../src/cluster/shards/hold-shards.ts';
+import { SHARDS } from '../../../src/domain/node.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const HOLDER = { isHolder: true, reachesRegistry: true };

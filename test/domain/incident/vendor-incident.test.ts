@@ -11,8 +11,12 @@ import {
   nextPhaseAt,
   phaseAt,
 } from '../../../src/domain/incident/maintenance.ts';
-import { endVanished, hasEnded, vendorIncident } from '../../../src/domain/incident/vendor-incident.ts';
-import { worstOf } from '../../../src/domain/incident/vendor-status.ts';
+import {
+  endVanished,
+  hasEnded,
+  vendorIncident,
+  worstOf,
+} from '../../../src/domain/incident/vendor-incident.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;

@@ -1,9 +1,13 @@
+import fc from 'fast-check';
 import t from 'tap';
+import type { CheckTarget } from '../../../src/domain/check-target.ts';
 import { type CheckResult, NO_MEMORY } from '../../../src/domain/result.ts';
-import { createAssignments } from '../../../src/engine/fleet/assignments.ts';
+import { createAssignFlow, createAssignments, TargetTable } from '../../../src/engine/fleet/assignments.ts';
 import { startWatchdog } from '../../../src/engine/fleet/host-child.ts';
 import { goodResult, USUAL } from '../../support/attempts.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { anyMemory, anyTarget, anyTime } from '../any-target.ts';
 import { targetOf } from '../attempt.ts';
 
 const INTERVAL = 300_000;
@@ -103,4 +107,113 @@ t.test('a watchdog reports a stopped thread only if it ran on time itself', asyn
   cancel();
   await clock.advance(5_000);
   t.equal(timeouts.length, 3);
+});
+
+const serviceId = fc.oneof(fc.nat(5), fc.integer({ min: 508, max: 516 }), fc.nat(2 ** 40));
+const target = anyTarget(serviceId);
+const step = fc.oneof(
+  fc.tuple(fc.constant('set' as const), target),
+  fc.tuple(fc.constant('delete' as const), serviceId),
+  fc.tuple(fc.constant('check' as const), serviceId, anyTime),
+  fc.tuple(fc.constant('learn' as const), serviceId, anyMemory),
+);
+
+t.test('it behaves as a map of targets', async (t) => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const table = new TargetTable();
+      const model = new Map<number, CheckTarget>();
+      for (const [kind, first, second] of steps) {
+        if (kind === 'set') {
+          table.set(first);
+          model.set(first.serviceId, first);
+          continue;
+        }
+        const known = model.get(first);
+        if (kind === 'delete') t.equal(table.delete(first), model.delete(first));
+        else if (kind === 'check') {
+          t.equal(table.setLastChecked(first, second), known !== undefined);
+          if (known !== undefined) model.set(first, { ...known, lastCheckedAt: second });
+        } else {
+          t.equal(table.setMemory(first, second), known !== undefined);
+          if (known !== undefined) model.set(first, { ...known, memory: second });
+        }
+        t.strictSame(table.get(first), model.get(first));
+        t.equal(table.revisionOf(first), model.get(first)?.revision);
+      }
+      const sorted = [...model].sort(([a], [b]) => a - b);
+      t.equal(table.size, model.size);
+      t.strictSame(
+        [...table.keys()].map((id) => [id, table.get(id)]),
+        sorted,
+      );
+      t.strictSame(
+        [...table.checks()],
+        sorted.map(([, { check }]) => check),
+      );
+    }),
+    { numRuns: propertyRuns(50) },
+  );
+});
+
+t.test('it refuses numbers that are no ids', async (t) => {
+  const [one] = fc.sample(target, 1);
+  for (const wrong of [-1, 0.5, Number.NaN, 2 ** 53])
+    t.throws(() => one && new TargetTable().set({ ...one, serviceId: wrong }), RangeError, `${wrong}`);
+});
+
+/** A flow, and what it has sent: the number of services and their spread. */
+function observeFlow() {
+  const sent: { readonly serviceIds: readonly number[]; readonly spreadMs: number }[] = [];
+  const flow = createAssignFlow((serviceIds, spreadMs) => void sent.push({ serviceIds, spreadMs }));
+  return { ...flow, sent, sizes: () => sent.map(({ serviceIds }) => serviceIds.length) };
+}
+
+const idsTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+t.test('it sends a message when the thread has taken the one before', (t) => {
+  const { assign, confirm, sent, sizes } = observeFlow();
+  let isSent = false;
+  assign(idsTo(1_700), 40, () => {
+    isSent = true;
+  });
+  t.same(sizes(), [500]);
+  confirm();
+  t.same(sizes(), [500, 500]);
+  confirm();
+  t.same(sizes(), [500, 500, 500]);
+  t.notOk(isSent, 'the last message has not been sent');
+  confirm();
+  t.same(sizes(), [500, 500, 500, 200]);
+  t.ok(isSent);
+  confirm();
+  confirm();
+  t.same(
+    sent.flatMap(({ serviceIds }) => serviceIds),
+    idsTo(1_700),
+    'each service once, in order',
+  );
+  t.ok(sent.every(({ spreadMs }) => spreadMs === 40));
+  t.end();
+});
+
+t.test('it sends later lists behind earlier ones', (t) => {
+  const { assign, confirm, sent } = observeFlow();
+  assign(idsTo(1_100), 40);
+  assign([7], 5);
+  assign([], 0);
+  for (let turn = 0; turn < 5; turn++) confirm();
+  t.same(
+    sent.map(({ serviceIds, spreadMs }) => [serviceIds.length, serviceIds[0], spreadMs]),
+    [
+      [500, 1, 40],
+      [500, 501, 40],
+      [100, 1_001, 40],
+      [1, 7, 5],
+      [0, undefined, 0],
+    ],
+  );
+  assign(idsTo(3_000), 1);
+  t.equal(sent.length, 6, 'again one');
+  t.end();
 });

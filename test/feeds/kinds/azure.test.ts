@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { FeedFormatError } from '../../../src/feeds/feed-kind.ts';
-import { azure } from '../../../src/feeds/kinds/azure.ts';
+import { azure } from '../../../src/feeds/kinds/rss.ts';
 import { at, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
 
 const PAGE = { pageUrl: 'https://azure.status.microsoft/en-us/status', feedUrl: null };

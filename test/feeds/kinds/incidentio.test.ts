@@ -1,5 +1,5 @@
 import t from 'tap';
-import { incidentio } from '../../../src/feeds/kinds/incidentio.ts';
+import { incidentio } from '../../../src/feeds/kinds/statuspage.ts';
 import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
 

@@ -1,8 +1,12 @@
 /** The mailer against a real mail server: TLS, sign-in, refusals, and servers that misbehave. */
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../../src/clock.ts';
-import type { Letter } from '../../../src/notify/mail/mailer.ts';
-import { createMailer, examineMailServer, type SmtpServer } from '../../../src/notify/mail/smtp-mailer.ts';
+import {
+  createMailer,
+  examineMailServer,
+  type Letter,
+  type SmtpServer,
+} from '../../../src/notify/mail/smtp-mailer.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loopback.ts';

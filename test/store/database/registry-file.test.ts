@@ -10,9 +10,12 @@ import { explainSqliteError } from '../../../src/store/database/registry-error.t
 import { registryFile } from '../../../src/store/database/registry-file.ts';
 import type { Queries } from '../../../src/store/database/registry-store.ts';
 import { createSqliteStore } from '../../../src/store/database/sqlite-store.ts';
-import { createForeignCommits, watchWrites } from '../../../src/store/registry/foreign-commits.ts';
 import { listIncidents } from '../../../src/store/registry/incidents/incident-rows.ts';
-import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import {
+  createForeignCommits,
+  openRegistryMethods,
+  watchWrites,
+} from '../../../src/store/registry/registry-thread.ts';
 import { followCommits, startChangeWatch } from '../../../src/store/registry/watch-changes.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { entry, NOON } from '../registry-fixtures.ts';

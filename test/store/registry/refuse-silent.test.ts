@@ -3,8 +3,7 @@ import t from 'tap';
 import { silentLog } from '../../../src/log.ts';
 import { eventOf } from '../../../src/log-events.ts';
 import type { StorageProblem } from '../../../src/store/ports/storage-health.ts';
-import { refuseWhileSilent } from '../../../src/store/registry/registry-client.ts';
-import { createStorageWatch } from '../../../src/store/registry/storage-watch.ts';
+import { createStorageWatch, refuseWhileSilent } from '../../../src/store/registry/registry-client.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 /** The health of a registry whose test writes fail while `isFull`. */

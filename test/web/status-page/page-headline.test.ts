@@ -1,7 +1,7 @@
 /** The headline of an owner's page in all combinations of what its owner reports and what checks see. */
 import t from 'tap';
 import { OWNER_SEVERITIES } from '../../../src/domain/incident/owner-incident.ts';
-import { judgePage, type PageStanding } from '../../../src/domain/status/page-verdict.ts';
+import { judgePage, type PageStanding } from '../../../src/domain/status/outage-verdict.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
 import { describePage } from '../../../src/web/status-page/page-headline.ts';
 

@@ -4,10 +4,9 @@ import type { Clock } from '../../../clock.ts';
 import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { POSTGRES_STEPS } from '../migrations.ts';
-import { addressOf, openPostgresDatabase } from './postgres-database.ts';
+import { addressOf, openPostgresDatabase, requireSession } from './postgres-database.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { type Connection, findPrimary } from './postgres-servers.ts';
-import { requireSession } from './session-pooling.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 export interface PostgresFinding {

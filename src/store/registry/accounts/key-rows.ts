@@ -1,6 +1,6 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
-import { DEFAULT_SCOPES, readScopes } from '../../../domain/key-scope.ts';
+import { DEFAULT_SCOPES, readScopes } from '../../../domain/role.ts';
 import { type Calls, read, unordered, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore, sql } from '../../database/registry-store.ts';

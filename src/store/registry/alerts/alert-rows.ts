@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { AlertChange } from '../../../domain/alert/event.ts';
 import type { NewAlertEvent } from '../../../domain/alert/make-event.ts';
 import { rulesVersion } from '../../../resources/rules/rule-rows.ts';
-import type { AlertSchema } from '../../database/alert-schema.ts';
+import type { AlertSchema } from '../../database/account-schema.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql, together } from '../../database/registry-store.ts';

@@ -1,5 +1,5 @@
 /** Channels to which nothing can be delivered, and the word to their accounts. */
-import { describeChannelProblem } from '../../../domain/alert/channel-problem.ts';
+import { describeChannelProblem } from '../../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../../domain/alert/message.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';

@@ -3,8 +3,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { MAX_RETRY_WAIT_MS } from '../../../domain/alert/channel.ts';
-import type { ChannelProblem } from '../../../domain/alert/channel-problem.ts';
+import { type ChannelProblem, MAX_RETRY_WAIT_MS } from '../../../domain/alert/channel.ts';
 import { foldQueue } from '../../../domain/alert/fold-queue.ts';
 import type { AlertMessage } from '../../../domain/alert/message.ts';
 import { DAY_MS } from '../../../domain/durations.ts';

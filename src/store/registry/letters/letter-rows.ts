@@ -12,9 +12,8 @@ import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscrip
 import { readChannelAddress } from '../alerts/channel-address.ts';
 import { toService } from '../services/service-rows.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
-import { findAlias, pagesWith } from './page-letters.ts';
 import { deleteSubscription, nameTopic } from './subscription-rows.ts';
-import { tidySubscriptions } from './tidy-subscriptions.ts';
+import { findAlias, pagesWith, tidySubscriptions } from './tidy-subscriptions.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;

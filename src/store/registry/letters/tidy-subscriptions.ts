@@ -1,13 +1,19 @@
-/** Ends subscriptions that nobody confirmed or whose topic is gone, and what nothing refers to any more. */
+/** Topics with subscribers: pages that show a service, and the end of subscriptions that nobody confirmed or whose topic is gone. */
+
+import { createHash } from 'node:crypto';
 import { DAY_MS } from '../../../domain/durations.ts';
-import { UNCONFIRMED_MS } from '../../../domain/subscription.ts';
+import type { Service } from '../../../domain/service.ts';
+import { isListable, isShown, nameOfEntry, type PageGroup } from '../../../domain/status-page.ts';
+import { type NamedService, readTopic, UNCONFIRMED_MS } from '../../../domain/subscription.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
 import { tellPageMaintenances } from '../pages/owner-maintenance-rows.ts';
+import { toService } from '../services/service-rows.ts';
 import { deleteSubscription, goneAmong } from './subscription-rows.ts';
 
 // Steps from one topic with subscribers to the next one by the index, so that the cost does not depend on their number.
 /** The topics with confirmed subscribers from a name on and below others. */
-export const TOPICS = statement<{ readonly topic: string }>(
+const TOPICS = statement<{ readonly topic: string }>(
   `WITH RECURSIVE topics (topic) AS (
      SELECT min(topic) FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic >= ?
      UNION ALL
@@ -64,4 +70,64 @@ export async function tidySubscriptions(
   );
   await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', 'not in', channels));
   return new Set(ended).size;
+}
+
+/** Length of what stands for a private service in the threads of letters. */
+const MARK_CHARACTERS = 16;
+
+/** IDs of the live status pages with subscribers that show a service. */
+export async function pagesWith({ kysely, queries }: RegistryStore, service: Service): Promise<number[]> {
+  const topics = await queries.all(TOPICS('page:', 'page;', 'page;'));
+  const ids = topics.flatMap(({ topic }) => {
+    const parts = readTopic(topic);
+    return parts?.kind === 'page' ? [parts.id] : [];
+  });
+  if (ids.length === 0) return [];
+  const rows = await queries.all(
+    kysely
+      .selectFrom('status_pages')
+      .select(['id', 'account_id', 'groups'])
+      .where('removed', '=', 0)
+      .where('members_only', '=', 0)
+      .where('id', 'in', ids),
+  );
+  return rows.filter((row) => ownNameOn(row, service) !== null).map(({ id }) => id);
+}
+
+/** The name of a private service in letters about a page that shows it; null: the page does not. */
+export async function findAlias(
+  { kysely, queries }: RegistryStore,
+  serviceId: number,
+  topic: string,
+): Promise<NamedService | null> {
+  const parts = readTopic(topic);
+  if (parts?.kind !== 'page') return null;
+  const page = await queries.first(
+    kysely
+      .selectFrom('status_pages')
+      .select(['account_id', 'groups', 'slug'])
+      .where('id', '=', parts.id)
+      .where('removed', '=', 0)
+      .where('members_only', '=', 0),
+  );
+  const row = await queries.first(
+    kysely.selectFrom('services').selectAll().where('id', '=', serviceId).where('removed', '=', 0),
+  );
+  const name = page === undefined || row === undefined ? null : ownNameOn(page, toService(row));
+  if (page === undefined || name === null) return null;
+  // Of what the letter says alone: everyone could find the number of the service.
+  const mark = createHash('sha256').update(`${topic} ${name}`).digest('hex').slice(0, MARK_CHARACTERS);
+  return { id: serviceId, slug: page.slug, name, domain: '', isPage: true, mark };
+}
+
+/** The name that a service has on a page alone, empty where it has none; null: the page does not show it. */
+function ownNameOn(
+  { account_id: accountId, groups }: Pick<Row<'status_pages'>, 'account_id' | 'groups'>,
+  service: Service,
+): string | null {
+  const listed: readonly PageGroup[] = JSON.parse(groups);
+  const group = listed.find(({ services }) => services.includes(service.id));
+  if (group === undefined || !isListable(service, accountId)) return null;
+  const own = nameOfEntry(group, service.id);
+  return isShown(service, own) ? own : null;
 }

@@ -2,8 +2,7 @@
 
 import { systemClock } from '../../../clock.ts';
 import { isSameCheck } from '../../../domain/check-target.ts';
-import { dashDomain, type Service } from '../../../domain/service.ts';
-import { furtherSlug } from '../../../domain/service-slug.ts';
+import { dashDomain, furtherSlug, type Service } from '../../../domain/service.ts';
 import type { DomainLimits } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';

@@ -1,6 +1,5 @@
 /** A service leaves the list, and the next one of its host takes its place. */
-import type { CheckDefinition } from '../../../domain/service.ts';
-import { isFormOf } from '../../../domain/service-slug.ts';
+import { type CheckDefinition, isFormOf } from '../../../domain/service.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { followParents, type ServiceRow, toDefinition, updateService } from './service-rows.ts';

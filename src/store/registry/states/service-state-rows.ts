@@ -2,7 +2,7 @@
 import type { CheckTarget } from '../../../domain/check-target.ts';
 import { isCheckedFrom } from '../../../domain/check-timing.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
-import { SHARDS } from '../../../domain/shard.ts';
+import { SHARDS } from '../../../domain/node.ts';
 import type { LatestCheck, StoredRegions } from '../../../domain/status/current.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';

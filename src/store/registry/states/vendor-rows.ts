@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import { MIN_INCIDENT_RETENTION_MS } from '../../../domain/durations.ts';
 import type { FeedEntry } from '../../../domain/incident/feed-entry.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
 import {
@@ -11,7 +12,6 @@ import {
   phaseAt,
 } from '../../../domain/incident/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../../domain/incident/vendor-incident.ts';
-import { MIN_INCIDENT_RETENTION_MS } from '../../../domain/retention.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';

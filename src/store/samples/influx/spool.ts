@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { copyDamagedLog, setFileAside } from '../../sqlite/log-damage.ts';
 import { findDamage, isDamage, isDiskRefusal } from '../../sqlite/open-full.ts';
-import { copyDamagedLog, setFileAside } from '../../sqlite/set-aside.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
 /** The open file. */

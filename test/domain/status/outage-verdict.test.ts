@@ -6,7 +6,7 @@ import {
   type PageStanding,
   type PageStatus,
   standingOf,
-} from '../../../src/domain/status/page-verdict.ts';
+} from '../../../src/domain/status/outage-verdict.ts';
 
 t.test('a pause and an announced maintenance override the status of a check', async (t) => {
   const table: readonly (readonly [Parameters<typeof standingOf>, PageStanding])[] = [

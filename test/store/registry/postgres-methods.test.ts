@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { joinCalls } from '../../src/async/join-calls.ts';
+import { joinCalls } from '../../../src/store/registry/postgres-methods.ts';
 
 t.test('calls that come while others wait are made together, in their order', async (t) => {
   const made: { readonly items: readonly number[]; readonly end: (error?: Error) => void }[] = [];

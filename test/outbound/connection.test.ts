@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import t from 'tap';
-import { createIdentityReader } from '../../src/outbound/certificate-identity.ts';
+import { createIdentityReader } from '../../src/outbound/connection.ts';
 import { makeCertificate } from '../support/certificates.ts';
 
 const notAfter = new Date(Date.UTC(2056, 0, 1));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { watchAccountBounds, watchLateChecks } from '../../src/main/late-checks.ts';
+import { watchAccountBounds, watchLateChecks } from '../../src/main/watch-checks.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it says that checks begin late after half a minute of it, and that it is over', async (t) => {

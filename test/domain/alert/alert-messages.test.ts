@@ -1,8 +1,7 @@
 /** What a message that has waited says of services that have failed again. */
 import t from 'tap';
-import { asOfNow } from '../../../src/domain/alert/as-of-now.ts';
-import type { MessageItem } from '../../../src/domain/alert/message.ts';
-import { countStates } from '../../../src/domain/alert/message-states.ts';
+import { asOfNow } from '../../../src/domain/alert/alert-messages.ts';
+import { countStates, type MessageItem } from '../../../src/domain/alert/message.ts';
 import { renderMessage } from '../../../src/notify/channels/message-text.ts';
 import { itemOf, messageOf } from '../../notify/channels/sample-messages.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { safeLink } from '../../src/feeds/feed-urls.ts';
+import { safeLink } from '../../src/feeds/feed-kind.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const BASE = 'https://status.example.com/history';

@@ -1,8 +1,7 @@
 /** The time by which retention counts. */
 import fc from 'fast-check';
 import t from 'tap';
-import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
-import { nextRetentionTime } from '../../src/domain/retention.ts';
+import { DAY_MS, HOUR_MS, nextRetentionTime } from '../../src/domain/durations.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const YEAR_MS = 365 * DAY_MS;
