@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
+import { createEventIds } from '../src/api/event-ids.ts';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
 import { systemClock } from '../src/clock.ts';
 import { readRedisAddress } from '../src/domain/redis-address.ts';
@@ -57,6 +58,8 @@ const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null 
 /** Sends a transition to every event stream. */
 let publish: (transition: Transition) => void = () => {};
 let position = 0;
+/** As `event-clients.ts` reads them. */
+const eventIds = createEventIds(new Uint8Array(32));
 const changes: Transition[] = [];
 const STARTS: Readonly<Record<string, () => Promise<number>>> = { bare, fastify: peer, upbeat };
 
@@ -84,7 +87,7 @@ async function bare(): Promise<number> {
   publish = (transition) => {
     const recorded_at = new Date(transition.recordedAt).toISOString();
     const data = JSON.stringify({ ...transition, recorded_at });
-    const text = `id: ${transition.position}\nevent: status\ndata: ${data}\n\n`;
+    const text = `id: ${eventIds.ofEvent(transition.position)}\nevent: status\ndata: ${data}\n\n`;
     for (const response of streams) response.write(text);
   };
   const server = createServer((request, response) => {
@@ -173,6 +176,7 @@ async function upbeat(): Promise<number> {
     },
     renderBadge: async (text) => drawBadge(text),
     pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
+    eventIds,
     watchTransitions(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -4,6 +4,7 @@
  * parent, then `told` when a change has reached each stream, and its figures after the message `report`.
  */
 import { connect, type Socket } from 'node:net';
+import { createEventIds } from '../src/api/event-ids.ts';
 
 /** What the streams of a process have received. */
 export interface EventFigures {
@@ -22,7 +23,10 @@ const EXAMINED = 100;
 const MAX_LAG_MS = 120_000;
 const ID = Buffer.from('id: ');
 const DATA = Buffer.from('\ndata: ');
-const EVENT = /^id: (\d+)\nevent: status\ndata: .*?"recorded_at":"([^"]+)"/gm;
+const EVENT = /^id: (.{22})\nevent: status\ndata: .*?"recorded_at":"([^"]+)"/gm;
+/** Length of an id, and the ids of the server of benchmarks. */
+const ID_LENGTH = 22;
+const eventIds = createEventIds(new Uint8Array(32));
 
 const [port = 0, first = 0, count = 0] = process.argv.slice(2).map(Number);
 /** When each change was recorded, epoch milliseconds; read once for all streams. */
@@ -88,8 +92,9 @@ function take(bytes: Buffer, position: number, socket: Socket, isExamined: boole
   const to = idAt(bytes, bytes.lastIndexOf(ID, bytes.lastIndexOf(DATA)));
   if (isExamined || recordedAt[to] === undefined) {
     const found = [...bytes.toString('latin1').matchAll(EVENT)];
-    for (const [, id, at = ''] of found) recordedAt[Number(id)] = Date.parse(at);
-    if (found.some(([, id], place) => Number(id) !== from + place) || found.length !== to + 1 - from)
+    const positions = found.map(([, id = '']) => eventIds.read(id) ?? -1);
+    for (const [place, [, , at = '']] of found.entries()) recordedAt[positions[place] ?? -1] = Date.parse(at);
+    if (positions.some((id, place) => id !== from + place) || found.length !== to + 1 - from)
       broken.add(socket);
   }
   if (from !== position + 1) broken.add(socket);
@@ -107,10 +112,6 @@ function take(bytes: Buffer, position: number, socket: Socket, isExamined: boole
 }
 
 function idAt(bytes: Buffer, at: number): number {
-  let id = 0;
-  for (let place = at + ID.length; ; place++) {
-    const digit = (bytes[place] ?? 0) - 48;
-    if (digit < 0 || digit > 9) return id;
-    id = id * 10 + digit;
-  }
+  const start = at + ID.length;
+  return eventIds.read(bytes.toString('latin1', start, start + ID_LENGTH)) ?? -1;
 }

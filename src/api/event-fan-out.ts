@@ -3,6 +3,7 @@
  * one write of bytes that all streams share, because a write costs the same for one event as for a hundred.
  */
 import type { ServerResponse } from 'node:http';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { forEachYielding } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
@@ -17,8 +18,8 @@ import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-event
 export interface FanOutSources {
   readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  /** Returns true if events of a service are for everyone now. */
-  readonly isPublic: (serviceId: number) => boolean;
+  /** Who may read events of a service now, as a key; empty: everyone. */
+  readonly audienceOf: (serviceId: number) => string;
   /** Grows when a service is no longer public. */
   readonly withdrawals: () => number;
   /** The text of an event. */
@@ -47,17 +48,17 @@ const MAX_ROUND_MS = 500;
 /** Maximum share of the time that rounds take, because the same thread answers requests and evaluates results. */
 const MAX_SHARE = 0.25;
 const REPLAY_PAGE = 500;
+/** Maximum number of audiences whose last round is remembered. */
+const MAX_AUDIENCES = 10_000;
 
 /** Creates the fan-out, which watches transitions while a stream is open. */
 export function createEventFanOut(sources: FanOutSources) {
-  const { registry, watchTransitions, isPublic, withdrawals, format, clock, log } = sources;
+  const { registry, watchTransitions, audienceOf, withdrawals, format, clock, log } = sources;
+  const isPublic = (serviceId: number): boolean => audienceOf(serviceId) === '';
   const readers = new Set<Reader>();
   const events = createRecentEvents(format);
   /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
   const limitReads = createConcurrencyLimiter(1);
-  /** The earliest start of the next round, by the monotonic clock. */
-  let nextRoundMs = Number.NEGATIVE_INFINITY;
-  let isRoundDue = false;
   let unwatch: (() => void) | null = null;
   let withdrawn = withdrawals();
 
@@ -117,31 +118,30 @@ export function createEventFanOut(sources: FanOutSources) {
     advance(reader);
   };
 
-  const round = async (): Promise<void> => {
-    const startedMs = clock.monotonic();
-    events.seal();
-    await forEachYielding([...readers], MAX_WRITES_PER_TURN, (part) => part.forEach(advance));
-    const tookMs = clock.monotonic() - startedMs;
-    nextRoundMs = startedMs + Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, tookMs / MAX_SHARE));
-    isRoundDue = false;
-    if (events.newest > events.end) startRound();
-  };
-  const startRound = (): void => {
-    if (isRoundDue) return;
-    isRoundDue = true;
-    const waitMs = nextRoundMs - clock.monotonic();
-    // Changes of one commit are announced together, before the microtask.
-    if (waitMs <= 0) queueMicrotask(() => void round());
-    else clock.after(waitMs, () => void round());
-  };
+  /** Returns true if a stream has the events of a service. */
+  const wants = ({ wanted: { serviceId, mayRead } }: Reader, id: number): boolean =>
+    (serviceId === null || serviceId === id) && (mayRead ?? isPublic)(id);
+  /** The rounds of an audience, each for the streams that have one of its events. */
+  const roundsOf = (audience: string) =>
+    createRounds(clock, async (services) => {
+      events.seal();
+      // Everyone's rounds go to all streams, which are then beyond the events of others too.
+      const concerned = [...readers].filter(
+        (reader) => audience === '' || services.some((id) => wants(reader, id)),
+      );
+      await forEachYielding(concerned, MAX_WRITES_PER_TURN, (part) => part.forEach(advance));
+    });
+  /** Each audience has its own, so that events which some may not see neither delay nor hasten those that they see. */
+  const rounds = new BoundedMap<string, (serviceId: number) => void>(MAX_AUDIENCES);
 
   return {
     /** Sends a stream all changes after a position, until it is closed. */
     add(response: ServerResponse, after: number, wanted: WantedEvents = EVERYONES): EventStream {
       unwatch ??= watchTransitions((transition) => {
         withdraw();
-        events.add(transition, isPublic(transition.serviceId));
-        startRound();
+        const audience = audienceOf(transition.serviceId);
+        events.add(transition, audience === '');
+        getOrInsert(rounds, audience, () => roundsOf(audience))(transition.serviceId);
       });
       const reader: Reader = { response, wanted, position: after, isReading: false };
       readers.add(reader);
@@ -156,6 +156,36 @@ export function createEventFanOut(sources: FanOutSources) {
       void catchUp(reader);
       return reader;
     },
+  };
+}
+
+/** Creates rounds: each gets what was added since the one before, as soon as that allows it. Returns the function that adds. */
+function createRounds(clock: Clock, run: (added: readonly number[]) => Promise<void>) {
+  /** The earliest start of the next round, by the monotonic clock. */
+  let nextMs = Number.NEGATIVE_INFINITY;
+  let isDue = false;
+  let added = new Set<number>();
+  const begin = async (): Promise<void> => {
+    const startedMs = clock.monotonic();
+    const services = [...added];
+    added = new Set();
+    await run(services);
+    const tookMs = clock.monotonic() - startedMs;
+    nextMs = startedMs + Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, tookMs / MAX_SHARE));
+    isDue = false;
+    if (added.size > 0) start();
+  };
+  const start = (): void => {
+    if (isDue) return;
+    isDue = true;
+    const waitMs = nextMs - clock.monotonic();
+    // Changes of one commit are announced together, before the microtask.
+    if (waitMs <= 0) queueMicrotask(() => void begin());
+    else clock.after(waitMs, () => void begin());
+  };
+  return (serviceId: number): void => {
+    added.add(serviceId);
+    start();
   };
 }
 

@@ -1,13 +1,12 @@
 /**
- * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`. The
- * id of an event is its position in the registry's feed of transitions.
+ * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`.
  */
 
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident/incident.ts';
-import { isOwn, isPublic } from '../domain/service.ts';
+import { audienceOf, isOwn, isPublic } from '../domain/service.ts';
 import { isScopeTransition, type Transition } from '../domain/status/current.ts';
 import { viewChange } from '../domain/status/transition.ts';
 import { createOpenStreams, STREAM_HEAD } from '../http/event-stream.ts';
@@ -30,6 +29,7 @@ import type { ReaderWatch } from '../view/reader-watch.ts';
 import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { createEventFanOut } from './event-fan-out.ts';
+import type { EventIds } from './event-ids.ts';
 import { EVERYONES, type WantedEvents } from './recent-events.ts';
 
 const QUERY = {
@@ -46,6 +46,7 @@ export interface EventSources {
   readonly readers: ReaderWatch;
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  readonly eventIds: EventIds;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -67,16 +68,13 @@ const LATER = 'retry: 5000\n: changes cannot be read at present; connect again\n
 
 /** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
-  const { directory, finder, readers, registry, clock, log } = sources;
+  const { directory, finder, readers, registry, eventIds, clock, log } = sources;
   const streams = createOpenStreams();
   const fanOut = createEventFanOut({
     ...sources,
-    format: formatEvent,
+    format: (transition) => formatEvent(eventIds.ofEvent(transition.position), transition),
     withdrawals: () => directory.withdrawals,
-    isPublic(serviceId) {
-      const service = directory.byId(serviceId);
-      return service !== null && isPublic(service);
-    },
+    audienceOf: (serviceId) => audienceOf(directory.byId(serviceId)),
   });
 
   const run = async (response: ServerResponse, after: number | null, wanted: WantedEvents) => {
@@ -85,13 +83,14 @@ export function createEventStreams(sources: EventSources) {
     // The client may have disconnected during the query.
     if (response.destroyed) return;
     const position = after === null ? newest : Math.min(after, newest);
-    response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
+    const id = eventIds.ofPlace(position);
+    response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${id}\n\n`);
     const stream = fanOut.add(response, position, wanted);
     const stop = clock.every(HEARTBEAT_MS, () => {
       // The server closes the connection of a client that reads nothing for a minute.
       if (response.writableNeedDrain || response.writableEnded) return;
       // An id without data is not an event, but the client resumes after it and skips the events of other services.
-      response.write(`: still here\nid: ${stream.position}\n\n`);
+      response.write(`: still here\nid: ${eventIds.ofPlace(stream.position)}\n\n`);
     });
     response.once('close', stop);
   };
@@ -124,7 +123,7 @@ export function createEventStreams(sources: EventSources) {
         const { slug, last_event_id } = readParameters(query, QUERY);
         const service = slug === undefined ? null : await finder.bySlug(request, slug);
         if (slug !== undefined && service === null) throw serviceNotFound(slug);
-        const after = readPosition(headers['last-event-id']?.toString() ?? last_event_id);
+        const after = readId(eventIds, headers['last-event-id']?.toString() ?? last_event_id);
         if (method === 'HEAD') return STREAM_HEAD;
         if (!peek(client).allowed) {
           const detail = `An address may hold ${MAX_STREAMS_PER_CLIENT} streams open.`;
@@ -154,15 +153,17 @@ export function createEventStreams(sources: EventSources) {
   };
 }
 
-function readPosition(text: string | undefined): number | null {
-  if (text === undefined || text === '') return null;
-  if (!/^\d{1,15}$/.test(text)) throw refuse('last_event_id', 'must be the id of an event that was received');
-  return Number(text);
+/** The position after which a stream begins; null: at the newest. */
+function readId(ids: EventIds, text: string | undefined): number | null {
+  const position = text === undefined || text === '' ? null : ids.read(text);
+  if (position === undefined)
+    throw refuse('last_event_id', 'must be the id of an event that was received, or 0 for all events');
+  return position;
 }
 
 /** One event of the stream. */
-function formatEvent(transition: Transition): string {
-  const { position, slug, at, recordedAt, reason } = transition;
+function formatEvent(id: string, transition: Transition): string {
+  const { slug, at, recordedAt, reason } = transition;
   const data = JSON.stringify({
     slug,
     ...viewChange(transition),
@@ -171,7 +172,7 @@ function formatEvent(transition: Transition): string {
     reason: describeReasonOrNull(reason),
   });
   const event = isScopeTransition(transition) ? 'scope' : 'status';
-  return `id: ${position}\nevent: ${event}\ndata: ${data}\n\n`;
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
 function describeEvents(): OpenApiOperation {
@@ -182,18 +183,19 @@ function describeEvents(): OpenApiOperation {
       in: 'header',
       required: false,
       schema: { type: 'string' },
-      description: 'Id of the last event that was received; the stream goes on after it.',
+      description:
+        'Id of the last event that was received; the stream goes on after it. `0`: from the first event that is kept. After an id of another installation, of a former key of secrets, or of version 0.2 (a number), the stream begins with the next event.',
     },
   ];
   const example =
-    'id: 42\nevent: status\ndata: {"slug":"github","from":"up","to":"down","at":"2026-11-20T10:00:00.000Z","recorded_at":"2026-11-20T10:00:06.500Z","reason":"connection refused"}\n\n';
+    'id: 2vYkFQ0mXJ1Hk0b7yWc5Tg\nevent: status\ndata: {"slug":"github","from":"up","to":"down","at":"2026-11-20T10:00:00.000Z","recorded_at":"2026-11-20T10:00:06.500Z","reason":"connection refused"}\n\n';
   return {
     operationId: 'streamEvents',
     tags: ['Events'],
     security: OPEN_TO_ALL,
     summary: 'Stream changes of status',
     description:
-      'Server-Sent Events named "status", resumable by their id: of public services, with a key also of the services of its account. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" says that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
+      'Server-Sent Events named "status", resumable by their id, which every node understands and which has no order: of public services, with a key also of the services of its account. Where more than one region checks a service, they also have `scope` and `regions`, the regions in which it fails; and an event named "scope" says that it begins or ceases to fail in some of them while its status stays. An address may hold 10 streams open.',
     parameters,
     responses: {
       200: {

@@ -237,6 +237,12 @@ export function isPublic({ visibility = 'public' }: Pick<Service, 'visibility'>)
   return visibility === 'public';
 }
 
+/** Who follows a service, as a key: empty for everyone, else something that services of the same account and visibility share. */
+export function audienceOf(service: Service | null): string {
+  if (service === null) return 'nobody';
+  return isPublic(service) ? '' : `${service.visibility} ${service.accountId}`;
+}
+
 /** The default check. */
 export const DEFAULT_CHECK: CheckDefinition = {
   kind: 'root',

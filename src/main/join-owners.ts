@@ -1,6 +1,7 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 
 import { randomBytes } from 'node:crypto';
+import { createEventIds } from '../api/event-ids.ts';
 import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs, startDomainRechecks } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
@@ -133,6 +134,7 @@ export async function joinOwners(parts: {
         await Promise.all([stopRechecks(), webhooks.stop(), alerts?.stop(), sender?.stop()]);
       };
     },
+    eventIds: createEventIds(secretKey),
     /** The parts that the dashboard uses. */
     site: {
       registry,

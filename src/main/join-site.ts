@@ -94,6 +94,7 @@ export async function joinSite(parts: SiteParts) {
     heartbeats: role.heartbeats,
     sharedNow,
     owners: owners?.site ?? null,
+    eventIds: owners?.eventIds,
     ownedPages: kept?.store ?? forRequests,
     pageDomains,
     serves,

@@ -1,10 +1,12 @@
 /** The URL table. */
 
+import { randomBytes } from 'node:crypto';
 import { alertRoutes } from '../api/alerts.ts';
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
 import { calendarRoutes } from '../api/calendars.ts';
 import { dependencyRoutes } from '../api/dependencies.ts';
+import { createEventIds, type EventIds } from '../api/event-ids.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
 import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
@@ -92,6 +94,8 @@ export interface ShownParts {
   readonly heartbeats: HeartbeatIntake;
   readonly vendorOf: SiteSources['vendorOf'];
   readonly watchTransitions: EventSources['watchTransitions'];
+  /** The ids of events. Absent: those of a key that this process forgets. */
+  readonly eventIds?: EventIds | undefined;
   readonly readiness: () => Readiness;
   /** The parts for owners; null: this site has none. */
   readonly owners: PageSources['owners'];
@@ -199,7 +203,8 @@ export function createRoutes(sources: RouteSources): {
   };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
-  const streams = createEventStreams(parts);
+  const eventIds = sources.eventIds ?? createEventIds(randomBytes(32));
+  const streams = createEventStreams({ ...parts, eventIds });
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
   /** In the order of the OpenAPI document. */
   const described = joinRoutes([

@@ -37,7 +37,7 @@ async function start(t: Test, format = ({ position }: Transition) => `id: ${posi
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    isPublic: () => true,
+    audienceOf: (serviceId) => (serviceId < 10 ? '' : `private ${serviceId}`),
     withdrawals: () => 0,
     format,
     clock,
@@ -206,4 +206,21 @@ t.test('it listens while a stream is open, and begins anew after the last one', 
   await world.clock.advance(ROUND_MS);
   await until(() => again.ids().length === 4);
   t.strictSame(again.ids(), [3, 4, 5, 6]);
+});
+
+t.test('events that a stream has not neither delay nor hasten those that it has', async (t) => {
+  const world = await start(t);
+  const [everyones, own, others] = [await world.open(), await world.open('of=10'), await world.open('of=11')];
+  await until(() => world.reads.length === 3);
+  world.tell(world.store(1, 10));
+  await until(() => own.ids().length === 1);
+  world.tell(world.store(1));
+  await until(() => everyones.ids().length === 1);
+  world.tell(world.store(1));
+  world.tell(world.store(1, 11));
+  await until(() => others.ids().length === 1);
+  t.strictSame(everyones.ids(), [2], 'its next round is later');
+  await world.clock.advance(ROUND_MS);
+  await until(() => everyones.ids().length === 2);
+  t.strictSame([everyones.ids(), own.ids(), others.ids()], [[2, 3], [1], [4]]);
 });

@@ -1,6 +1,7 @@
 /** `GET /api/v1/events`: Server-Sent Events of status changes, resumable. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
+import { createEventIds } from '../../src/api/event-ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { from, service, startApi, transition, type World } from '../site/site-world.ts';
 import { until } from '../support/loopback.ts';
@@ -36,13 +37,12 @@ function open(world: World, path = PATH, headers: Record<string, string> = {}): 
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
-        text: () => text,
+        text: () => world.withPositions(text),
         // An event whose end has not arrived yet is none.
         events: () =>
-          [...text.matchAll(/^id: (\d+)\nevent: status\ndata: (.*)\n\n/gm)].map(([, id = '', data = '']) => [
-            id,
-            JSON.parse(data),
-          ]),
+          [...world.withPositions(text).matchAll(/^id: (\d+)\nevent: status\ndata: (.*)\n\n/gm)].map(
+            ([, id = '', data = '']) => [id, JSON.parse(data)],
+          ),
         ended: () => ended,
         leave: () => asked.destroy(),
       });
@@ -135,8 +135,8 @@ t.test('it resumes after Last-Event-ID without a gap and without a repetition', 
   world.tell(...Array.from({ length: count }, (_, index) => transition(index + 1, 'shop')));
   const expected = Array.from({ length: count + 1 - 5 }, (_, index) => index + 6);
   for (const [path, headers] of [
-    [PATH, { 'last-event-id': '5' }],
-    [`${PATH}?last_event_id=5`, {}],
+    [PATH, { 'last-event-id': world.eventIds.ofEvent(5) }],
+    [`${PATH}?last_event_id=${world.eventIds.ofPlace(5)}`, {}],
   ] as const) {
     const stream = await open(world, path, headers);
     await until(() => stream.events().length >= count - 5);
@@ -146,7 +146,7 @@ t.test('it resumes after Last-Event-ID without a gap and without a repetition', 
     t.strictSame(ids(stream), expected, path);
     stream.leave();
   }
-  const ahead = await open(world, PATH, { 'last-event-id': '999999' });
+  const ahead = await open(world, PATH, { 'last-event-id': world.eventIds.ofEvent(999_999) });
   await begun(ahead);
   world.tell(transition(count + 2, 'shop'));
   await world.clock.advance(ROUND_MS);
@@ -200,6 +200,24 @@ t.test('it reports one service where the client wants one, and still moves on', 
   t.match(await world.get(`${PATH}?slug=nobody`), { status: 404, json: { code: 'service_not_found' } });
 });
 
+t.test(
+  'after an id that it cannot read, or a former one, the stream begins with the next event',
+  async (t) => {
+    const world = await startApi({ services: [service(1, 'shop')] });
+    t.teardown(world.close);
+    world.tell(transition(1, 'shop'), transition(2, 'shop'));
+    const others = createEventIds(new Uint8Array(32).fill(1));
+    const streams: Stream[] = [];
+    // A former id was a position: whoever tried numbers would find those of events, and what lies between them.
+    for (const id of ['1', '2', '999999', others.ofEvent(1), 'a'.repeat(22)])
+      streams.push(await open(world, PATH, { 'last-event-id': id }));
+    await Promise.all(streams.map(begun));
+    world.tell(transition(3, 'shop'));
+    await until(() => streams.every((stream) => stream.events().length > 0));
+    for (const stream of streams) t.strictSame(ids(stream), [3]);
+  },
+);
+
 t.test('it sends a comment every fifteen seconds, which keeps the connection open', async (t) => {
   const world = await startApi();
   t.teardown(world.close);
@@ -217,7 +235,7 @@ t.test('it sends a comment every fifteen seconds, which keeps the connection ope
 t.test('it refuses what is no position', async (t) => {
   const world = await startApi();
   t.teardown(world.close);
-  for (const id of ['-1', 'abc', '1.5', '9'.repeat(20)]) {
+  for (const id of ['-1', 'abc', '1.5', '9'.repeat(20), 'a'.repeat(21), `${'a'.repeat(21)}+`]) {
     const answer = await world.get(PATH, { 'last-event-id': id });
     t.match(answer, { status: 400, json: { code: 'invalid_parameter', parameter: 'last_event_id' } }, id);
   }

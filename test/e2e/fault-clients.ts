@@ -211,7 +211,7 @@ async function openEvents(siteUrl: string) {
   let text = '';
   const looks = new Set<() => void>();
   const open = async () => {
-    const [id = ''] = /^id: \d+$(?![\s\S]*^id: )/m.exec(text) ?? [];
+    const [id = ''] = /^id: [\w-]+$(?![\s\S]*^id: )/m.exec(text) ?? [];
     const headers = id === '' ? {} : { 'last-event-id': id.slice('id: '.length) };
     return await fetch(`${siteUrl}/api/v1/events?slug=shop`, { headers, signal: end.signal });
   };

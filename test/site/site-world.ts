@@ -1,6 +1,7 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
 import type { AddressInfo } from 'node:net';
+import { createEventIds } from '../../src/api/event-ids.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
@@ -305,6 +306,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
   };
   const siteUrl = options.siteUrl ?? 'https://upbeat.test';
+  const eventIds = createEventIds(new Uint8Array(32));
   const pageDomains = await openPageDomains({ registry: stored, siteUrl, clock, log });
   const api = createApp({
     sharedNow: () => clock.now() - (options.clockOffsetMs ?? 0),
@@ -422,6 +424,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    eventIds,
     readiness: () => state,
     limitServer: options.limitServer ?? null,
     metrics,
@@ -504,6 +507,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       });
       return { authorization: `Bearer ${text}` };
     },
+    eventIds,
+    /** The text of an event stream with the positions of its events in place of their ids. */
+    withPositions: (text: string): string =>
+      text.replaceAll(/^id: ([\w-]{22})$/gm, (_, id: string) => `id: ${eventIds.read(id)}`),
     /** Records transitions and tells the watchers. */
     tell(...told: readonly Transition[]) {
       filled.addTransitions(told);

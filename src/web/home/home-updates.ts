@@ -108,13 +108,22 @@ export function viewMonitor(
   };
 }
 
-/** The lists of the home page for a reader, and the status of `serviceIds`; null: of all services. */
+/**
+ * The lists of the home page for a reader, and the status of `serviceIds`; null: of all services. Null where the reader's page lists none of
+ * them: an update would tell that something has changed.
+ */
 export function homeUpdate(
   { renderPart, ...sources }: HomeUpdateSources & { readonly renderPart: RenderPart },
   language: Language,
   shown: ShownServices,
   serviceIds: readonly number[] | null,
-): LiveUpdate {
+): LiveUpdate | null {
+  const isListedHere = (id: number) => {
+    const service = shown.byId(id);
+    return service !== null && isListed(service, shown.accounts);
+  };
+  const listed = serviceIds?.filter(isListedHere) ?? null;
+  if (listed?.length === 0) return null;
   const view = readHomeView(shown, sources.status, NO_FILTER);
   const html: Record<string, string> = {
     troubled: renderPart('./home-troubled', viewTroubled(view, sources, language), language),
@@ -127,15 +136,14 @@ export function homeUpdate(
     statuses[word] = pages;
     pages.push(page);
   };
-  if (serviceIds === null) {
+  if (listed === null) {
     for (const { page, status: word } of view.groups.flatMap((group) => group.entries))
       if (word !== 'up') note(word, page);
     return { html, statuses, others: 'up' };
   }
-  for (const id of serviceIds) {
+  for (const id of listed) {
     const service = shown.byId(id);
-    if (service === null || !isListed(service, shown.accounts)) continue;
-    note(sources.status.headOf(id)?.status ?? 'unknown', shown.pageName(service));
+    if (service !== null) note(sources.status.headOf(id)?.status ?? 'unknown', shown.pageName(service));
   }
   return { html, statuses };
 }

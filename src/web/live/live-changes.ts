@@ -1,7 +1,8 @@
 /**
- * Numbers the changes of statuses for open pages. Each record that the status store accepts gets the next number, and a
- * page knows the number up to which it is current. Numbers restart with the program, so a position contains the start
- * too.
+ * Numbers the changes of statuses for open pages. Each record of a public service that the status store accepts gets the next number, and
+ * a page knows the number up to which it is current. Everyone sees the numbers, so the records of all other services do not advance them:
+ * they count as after the present one, and a page that connects again may get them twice. Numbers restart with the program, so a position
+ * contains the start too.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -9,7 +10,7 @@ import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
-import { isPublic, type Service } from '../../domain/service.ts';
+import { audienceOf, type Service } from '../../domain/service.ts';
 import type { StatusHead } from '../../domain/status/current.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
@@ -44,31 +45,36 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   const checked = new IdMap<number>();
   const changedAt = new IdMap<number>();
   for (const { id } of directory.all()) statuses.set(id, status.headOf(id)?.status ?? 'unknown');
-  const listeners = createListeners<[head: StatusHead, changed: boolean]>();
+  const listeners = createListeners<[head: StatusHead, changed: boolean, audience: string]>();
   const rate = createRate(clock);
   /** Of the services that are not public, by their accounts. */
   const rates = new BoundedMap<number, ReturnType<typeof createRate>>(MAX_RATES);
   const startedAt = clock.monotonic();
   let number = 0;
+  let records = 0;
   let newestCheckAt: number | null = null;
 
   const unwatch = status.watch((head) => {
     const { serviceId, checkedAt } = head;
-    number += 1;
+    const service = directory.byId(serviceId);
+    const audience = audienceOf(service);
+    const isForAll = audience === '';
+    records += 1;
+    if (isForAll) number += 1;
+    const at = isForAll ? number : number + 1;
     const changed = (statuses.get(serviceId) ?? 'unknown') !== head.status;
     statuses.set(serviceId, head.status);
-    checked.set(serviceId, number);
-    if (changed) changedAt.set(serviceId, number);
-    const service = directory.byId(serviceId);
+    checked.set(serviceId, at);
+    if (changed) changedAt.set(serviceId, at);
     // Records that fill a copy at its start are not checks of this minute.
     const isRecent = head.observedAt > clock.now() - RATE_SECONDS * 1_000;
-    if (service !== null && isPublic(service)) {
+    if (isForAll) {
       if (isRecent) rate.note();
       if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
     } else if (service !== null && service.accountId !== null && isRecent) {
       getOrInsert(rates, service.accountId, () => createRate(clock, startedAt)).note();
     }
-    listeners.notify(head, changed);
+    listeners.notify(head, changed, audience);
   });
 
   const isLate = (service: Service, now: number): boolean => {
@@ -92,6 +98,10 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   };
 
   return {
+    /** The number of records since the start, of all services. */
+    get records(): number {
+      return records;
+    },
     /** The position of a page that is rendered now, for {@link read}. */
     position: (): string => `${start}-${number}`,
     /** The number in a position; null: the position is of another start of the program. */
@@ -104,7 +114,10 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     /** Services whose status has changed since a number, in any order. */
     changedSince: (from: number): readonly number[] =>
       [...changedAt].filter(([, changed]) => changed > from).map(([id]) => id),
-    /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
+    /**
+     * Calls `listener` for each record, with whether it changed the status and who follows the service (`audienceOf`), until the returned
+     * function is called.
+     */
     watch: listeners.add,
     /**
      * The state of the monitor, as a reader may know it. `checksPerSecond`: over the last minute, or since the start if that is shorter.

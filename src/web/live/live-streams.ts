@@ -47,12 +47,15 @@ export interface LiveSources {
   readonly clock: Clock;
   /** Returns true if the prober is online. */
   readonly isOnline: () => boolean;
-  /** The update of the home page of a reader: its lists, and the status of these services; null: of all services. */
+  /**
+   * The update of the home page of a reader: its lists, and the status of these services; null: of all services. Null where it lists none of
+   * them.
+   */
   readonly homeUpdate: (
     language: Language,
     shown: ShownServices,
     serviceIds: readonly number[] | null,
-  ) => LiveUpdate;
+  ) => LiveUpdate | null;
   /** Why a service cannot be reached; null: it can, as far as that is known. */
   readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
   /** The state of the monitor, for every page of a reader. */
@@ -107,16 +110,13 @@ export class LiveStreams {
   readonly #homes = new Set<Stream>();
   readonly #watchers = new Map<number, Set<Stream>>();
   readonly #open = createOpenStreams();
-  /** Services that were checked, and whether their status has changed. */
-  readonly #checked = new Map<number, boolean>();
-  readonly #changed = new Set<number>();
   readonly #enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
   #stopMonitor: (() => void) | null = null;
   /**
    * The first events of streams, by language and content. After a restart, every open page reconnects within seconds,
    * so the lists of a thousand services are rendered once for all of them.
    */
-  readonly #beginnings = { position: '', madeAt: 0, withdrawals: 0, texts: new Map<string, string>() };
+  readonly #beginnings = { records: 0, madeAt: 0, withdrawals: 0, texts: new Map<string, string>() };
   readonly #unwatch: () => void;
   readonly #servicesOfPage: LiveSources['servicesOfPage'];
   readonly route;
@@ -134,15 +134,11 @@ export class LiveStreams {
     this.#homeUpdate = sources.homeUpdate;
     this.#whyUnreached = sources.whyUnreached;
     this.#monitorUpdate = sources.monitorUpdate;
-    this.#unwatch = changes.watch(({ serviceId }, isChanged) => {
-      if (this.#watchers.has(serviceId)) {
-        if (this.#checked.size === 0) clock.after(CHECKS_TOGETHER_MS, () => this.#sendChecks());
-        this.#checked.set(serviceId, isChanged || this.#checked.get(serviceId) === true);
-      }
-      if (isChanged && this.#homes.size > 0) {
-        if (this.#changed.size === 0) clock.after(CHANGES_TOGETHER_MS, () => this.#sendChanges());
-        this.#changed.add(serviceId);
-      }
+    const gatherCheck = createGathering(clock, CHECKS_TOGETHER_MS, (checked) => this.#sendChecks(checked));
+    const gatherChange = createGathering(clock, CHANGES_TOGETHER_MS, (changed) => this.#sendChanges(changed));
+    this.#unwatch = changes.watch(({ serviceId }, isChanged, audience) => {
+      if (this.#watchers.has(serviceId)) gatherCheck(audience, serviceId, isChanged);
+      if (isChanged && this.#homes.size > 0) gatherChange(audience, serviceId, isChanged);
     });
     this.route = {
       path: '/live',
@@ -213,26 +209,26 @@ export class LiveStreams {
     return [serviceUpdate(page, { current, unreached }, language, this.#clock.now())];
   }
 
-  #beginningOf(content: string, { language, shown }: Stream, make: () => LiveUpdate): string {
-    const position = this.#changes.position();
+  #beginningOf(content: string, { language, shown }: Stream, make: () => LiveUpdate | null): string {
+    const { records } = this.#changes;
     const now = this.#clock.monotonic();
     const { withdrawals } = this.#directory;
     if (
       this.#beginnings.withdrawals !== withdrawals ||
-      this.#beginnings.position !== position ||
+      this.#beginnings.records !== records ||
       now - this.#beginnings.madeAt >= BEGINNINGS_KEPT_MS
     ) {
-      Object.assign(this.#beginnings, { position, madeAt: now, withdrawals });
+      Object.assign(this.#beginnings, { records, madeAt: now, withdrawals });
       this.#beginnings.texts.clear();
     }
     const key = `${language.code} ${shown.reader} ${content}`;
-    const text = this.#beginnings.texts.get(key) ?? formatUpdate(make(), position);
+    const text = this.#beginnings.texts.get(key) ?? formatUpdate(make(), this.#changes.position());
     if (this.#beginnings.texts.size < MAX_BEGINNINGS) this.#beginnings.texts.set(key, text);
     return text;
   }
 
   /** Sends an update to streams; `make` renders it once for each language and reader. */
-  #sendTo(to: Iterable<Stream>, make: (language: Language, shown: ShownServices) => LiveUpdate) {
+  #sendTo(to: Iterable<Stream>, make: (language: Language, shown: ShownServices) => LiveUpdate | null) {
     const texts = new Map<string, Buffer>();
     const { withdrawals } = this.#directory;
     for (const stream of to) {
@@ -247,10 +243,8 @@ export class LiveStreams {
     }
   }
 
-  #sendChecks() {
-    const checked = [...this.#checked];
-    const ids = checked.map(([id]) => id);
-    this.#checked.clear();
+  #sendChecks(checked: ReadonlyMap<number, boolean>) {
+    const ids = [...checked.keys()];
     // Most streams have one service and share its update. A page with several services gets one event for all of them.
     const many = new Set<Stream>();
     for (const [id, isChanged] of checked) {
@@ -274,9 +268,8 @@ export class LiveStreams {
       );
   }
 
-  #sendChanges() {
-    const ids = [...this.#changed];
-    this.#changed.clear();
+  #sendChanges(changed: ReadonlyMap<number, boolean>) {
+    const ids = [...changed.keys()];
     this.#sendTo(this.#homes, (language, shown) => this.#homeUpdate(language, shown, ids));
   }
 
@@ -285,11 +278,10 @@ export class LiveStreams {
     send(response, `: what changes on this page\nid: ${this.#changes.position()}\n\n`);
     if (serviceIds === null) {
       const ids = after === null ? null : this.#changes.changedSince(after);
-      if (ids === null || ids.length > 0)
-        send(
-          response,
-          this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, shown, ids)),
-        );
+      send(
+        response,
+        this.#beginningOf(ids?.join() ?? 'all', stream, () => this.#homeUpdate(language, shown, ids)),
+      );
     } else {
       const changed = new Set(after === null ? [] : this.#changes.changedSince(after));
       const isNews = (id: number) =>
@@ -352,11 +344,35 @@ function readPages(text: string, directory: Stream['shown']): number[] {
   return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
 }
 
-/** Writes to an open page. A page that does not read is disconnected; it reconnects and gets the missed updates. */
-function send(response: ServerResponse, text: string | Buffer): void {
-  writeToStream(response, text, MAX_BACKLOG_BYTES);
+/**
+ * Creates what gathers services that were checked, with whether their status has changed, and sends them after a time. Each audience has
+ * a time of its own, so that what some may not see does not hasten what they see.
+ */
+function createGathering(
+  clock: Clock,
+  ms: number,
+  sendAll: (gathered: ReadonlyMap<number, boolean>) => void,
+) {
+  const gathered = new Map<string, Map<number, boolean>>();
+  return (audience: string, serviceId: number, isChanged: boolean): void => {
+    const services = getOrInsert(gathered, audience, () => {
+      const begun = new Map<number, boolean>();
+      clock.after(ms, () => {
+        gathered.delete(audience);
+        sendAll(begun);
+      });
+      return begun;
+    });
+    services.set(serviceId, isChanged || services.get(serviceId) === true);
+  };
 }
 
-function formatUpdate(update: LiveUpdate, position: string): string {
-  return `id: ${position}\ndata: ${JSON.stringify(update)}\n\n`;
+/** Writes to an open page. A page that does not read is disconnected; it reconnects and gets the missed updates. */
+function send(response: ServerResponse, text: string | Buffer): void {
+  if (text.length > 0) writeToStream(response, text, MAX_BACKLOG_BYTES);
+}
+
+/** An update as an event; empty: there is nothing to tell. */
+function formatUpdate(update: LiveUpdate | null, position: string): string {
+  return update === null ? '' : `id: ${position}\ndata: ${JSON.stringify(update)}\n\n`;
 }

@@ -200,7 +200,7 @@ export const WRITING_PROMISES: readonly ContractPromise[] = [
           const parts = rest.split('\n\n');
           rest = parts.pop() ?? '';
           for (const part of parts) {
-            const [, id = '', data = '{}'] = /id: (\d+)\nevent: status\ndata: (.*)/.exec(part) ?? [];
+            const [, id = '', data = '{}'] = /id: ([\w-]+)\nevent: status\ndata: (.*)/.exec(part) ?? [];
             if (id !== '') events.push({ id, to: (JSON.parse(data) as { to: string }).to });
           }
           if (!begun) await act();

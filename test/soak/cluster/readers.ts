@@ -1,7 +1,9 @@
 /** Clients of the serving nodes: one follows the events of each node, one compares what all nodes say of the services. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createEventIds } from '../../../src/api/event-ids.ts';
 import { messageOf } from '../../../src/error.ts';
-import type { ClusterNode } from '../../support/cluster.ts';
+import { readKeyText } from '../../../src/store/secrets/secret-key.ts';
+import { type ClusterNode, SECRET_KEY } from '../../support/cluster.ts';
 import { at, listAt, numberAt, textAt } from '../../support/json.ts';
 
 /** An event that a client has received. */
@@ -47,6 +49,7 @@ type Statuses = ReadonlyMap<string, string>;
 
 /** Starts a client of events for each node, and one that reads the list of services of all nodes once a second. */
 export function startReaders(nodes: readonly ClusterNode[]): Readers {
+  const ids = createEventIds(readKeyText(SECRET_KEY) ?? new Uint8Array());
   const ending = new AbortController();
   const heard = new Map<ClusterNode, HeardEvent[]>(nodes.map((node) => [node, []]));
   const disagreements: Disagreement[] = [];
@@ -55,7 +58,7 @@ export function startReaders(nodes: readonly ClusterNode[]): Readers {
 
   /** Follows the events of a node until its connection ends. */
   async function follow(node: ClusterNode, events: HeardEvent[]): Promise<void> {
-    const headers = { 'last-event-id': String(events.at(-1)?.position ?? 0) };
+    const headers = { 'last-event-id': ids.ofEvent(events.at(-1)?.position ?? 0) };
     const response = await fetch(`${node.siteUrl}/api/v1/events`, { headers, signal: ending.signal });
     const connectedMs = performance.now();
     let rest = '';
@@ -64,8 +67,8 @@ export function startReaders(nodes: readonly ClusterNode[]): Readers {
       const parts = (rest + text).split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {
-        const [, id] = /^id: (\d+)\nevent: /m.exec(part) ?? [];
-        if (id !== undefined) events.push({ position: Number(id), atMs, connectedMs });
+        const [, id] = /^id: (.+)\nevent: /m.exec(part) ?? [];
+        if (id !== undefined) events.push({ position: ids.read(id) ?? -1, atMs, connectedMs });
       }
     }
   }

@@ -14,9 +14,10 @@ import { systemClock } from '../../../src/clock.ts';
 import type { Transition } from '../../../src/domain/status/current.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openRegistry } from '../../../src/store/registry/open-registry.ts';
+import { findKey } from '../../../src/store/secrets/secret-key.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type CountedServer, type CountedServers, startCountedServers } from './count-servers.ts';
-import { listenToEvents } from './event-listener.ts';
+import { type EventListener, listenToEvents } from './event-listener.ts';
 
 /** How to run. */
 export interface CountRunOptions
@@ -114,7 +115,12 @@ export async function runCount(options: CountRunOptions): Promise<Count> {
     beside = startBeside(demo.configFile, port, takeLine);
     const besideUrl = `http://127.0.0.1:${port}`;
     await untilTrue('the process beside serves', async () => (await ready(besideUrl)).role === 'serving');
-    const [atMonitor, atBeside] = [listenToEvents(demo.siteUrl), listenToEvents(besideUrl)];
+    const secret = findKey(dataDir, null);
+    if (secret.kind === 'none') throw new Error('there is no key of secrets');
+    const [atMonitor, atBeside] = [demo.siteUrl, besideUrl].map((url) => listenToEvents(url, secret.key)) as [
+      EventListener,
+      EventListener,
+    ];
 
     const faults = await disturb(servers, options);
     tell('both servers are back; waiting until everything has caught up');

@@ -1,5 +1,7 @@
 /** Listens to `/api/v1/events` as a client does that never wants to miss one: it resumes where it was. */
 
+import { createEventIds } from '../../../src/api/event-ids.ts';
+
 /** The listener. */
 export interface EventListener {
   /** Positions in the order in which they were heard. */
@@ -9,14 +11,18 @@ export interface EventListener {
 
 const PAUSE_MS = 200;
 
-/** Starts to listen at a site; its first event is the first after the beginning of the feed. */
-export function listenToEvents(siteUrl: string): EventListener {
+/**
+ * Starts to listen at a site; its first event is the first after the beginning of the feed. `secretKey`: the key of secrets of the
+ * installation, by which it reads the positions of events.
+ */
+export function listenToEvents(siteUrl: string, secretKey: Uint8Array): EventListener {
+  const ids = createEventIds(secretKey);
   const heard: number[] = [];
   const controller = new AbortController();
   const { signal } = controller;
 
   const read = async (): Promise<void> => {
-    const headers = { 'last-event-id': String(heard.at(-1) ?? 0) };
+    const headers = { 'last-event-id': ids.ofEvent(heard.at(-1) ?? 0) };
     const response = await fetch(`${siteUrl}/api/v1/events`, { headers, signal });
     let rest = '';
     for await (const chunk of response.body ?? []) {
@@ -24,8 +30,8 @@ export function listenToEvents(siteUrl: string): EventListener {
       const parts = rest.split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {
-        const [, id] = /^id: (\d+)\nevent: status$/m.exec(part) ?? [];
-        if (id !== undefined) heard.push(Number(id));
+        const [, id] = /^id: (.+)\nevent: status$/m.exec(part) ?? [];
+        if (id !== undefined) heard.push(ids.read(id) ?? -1);
       }
     }
   };
