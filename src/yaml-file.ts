@@ -4,7 +4,16 @@
  */
 
 import { createRequire } from 'node:module';
-import { CORE_SCHEMA, FAILSAFE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  FAILSAFE_SCHEMA,
+  loadAll,
+  mapTag,
+  mergeTag,
+  seqTag,
+  strTag,
+  YAMLException,
+} from 'js-yaml';
 import type * as Yaml from 'yaml';
 import { messageOf } from './error.ts';
 
@@ -19,8 +28,16 @@ export interface YamlProblem {
 const loadYaml = (): typeof Yaml => createRequire(import.meta.url)('yaml');
 
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** Tags of other programs, such as `!secret`, are passed over as Go's YAML does it: a scalar with one is its text. */
+const FOREIGN_TAGS = [strTag, seqTag, mapTag].map((tag) => ({
+  ...tag,
+  tagName: '!',
+  matchByTagPrefix: true,
+}));
+/** For files of other programs. */
+export const FOREIGN_SCHEMA = SCHEMA.withTags(FOREIGN_TAGS);
 /** Numbers, booleans and null are the texts that stand for them: `0644`, `1.10`, `yes`. */
-const TEXT_SCHEMA = FAILSAFE_SCHEMA.withTags(mergeTag);
+const TEXT_SCHEMA = FAILSAFE_SCHEMA.withTags(mergeTag, FOREIGN_TAGS);
 const MAX_DEPTH = 100;
 /** The number of values and merged members that a text of any length may have beyond one for each of its characters. */
 const MIN_VALUES = 100_000;

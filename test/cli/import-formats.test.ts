@@ -379,6 +379,28 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
   t.same(describeSkipped(skipped), ['left out: Nowhere: the setting port must be at most 65535']);
 });
 
+t.test("it reads the first document of Gatus' files alone, and passes over tags, as Gatus does", (t) => {
+  const text = [
+    'endpoints:',
+    '  - !web',
+    '    name: !text 12',
+    '    url: !secret https://a.example/',
+    '    conditions: !list ["[STATUS] == 200"]',
+    '---',
+    'endpoints: [{ name: B, url: "https://b.example/" }]',
+  ].join('\n');
+  const further = {
+    entry: 'the file',
+    field: '---',
+    reason: 'Gatus reads the first document of a file alone',
+  };
+  const { services, skipped, notCarried } = readImport(text, 'gatus.yaml');
+  t.match(services, [{ name: '12', domain: 'a.example' }]);
+  t.same([services.length, skipped, notCarried], [1, [], [{ ...further, entry: notCarried[0]?.entry }]]);
+  t.throws(() => readImport('services: []\n---\nservices: []', 'upbeat.yaml'), /must be one document/);
+  t.end();
+});
+
 t.test("it reads Gatus' configuration, and says what it cannot carry over", async (t) => {
   const { services, skipped, notCarried, format } = fixture('gatus-config.yaml');
   t.equal(format, 'gatus');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
 import { decodeText } from '../../feeds/decode-text.ts';
-import { readYaml, readYamlTexts } from '../../yaml-file.ts';
+import { FOREIGN_SCHEMA, readYamlDocuments, readYamlTexts } from '../../yaml-file.ts';
 import { betterStack, betterStackTable } from './better-stack.ts';
 import { cstate } from './cstate.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
@@ -59,7 +59,7 @@ const DOCUMENTS: readonly DocumentReader[] = [
     recognises: isGatus,
     read({ document, text, fileName, now, env }) {
       const expanded = expandVariables(text, env);
-      const configuration = expanded === text ? document : parseDocument(expanded, fileName);
+      const configuration = expanded === text ? document : parseDocuments(expanded, fileName)[0];
       return readGatusFile(asRow(configuration), asRow(readYamlTexts(expanded)), now);
     },
   },
@@ -126,14 +126,17 @@ export function readImport(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ImportReading {
   if (/\.csv$/i.test(fileName)) return readCsv(text);
-  const document = parseDocument(text, fileName);
+  const [document = null, ...further] = parseDocuments(text, fileName);
   const root = asRow(document);
   const reader = DOCUMENTS.find(({ recognises }) => recognises(root, document));
   if (reader === undefined)
     throw new ImportError(
       `${fileName} holds no list: expected ${DOCUMENTS.map(({ expected }) => expected).join(', ')}`,
     );
-  return reader.read({ document, root, text, fileName, now, env });
+  const reading = reader.read({ document, root, text, fileName, now, env });
+  if (further.length === 0) return reading;
+  if (isGatus(root)) return { ...reading, notCarried: [FURTHER_DOCUMENTS, ...reading.notCarried] };
+  throw new ImportError(`${fileName} must be one document, without a line "---" between two`);
 }
 
 function isGatus(root: Row): boolean {
@@ -144,26 +147,36 @@ function isGatus(root: Row): boolean {
 function readGatusFolder(folder: string, now: number): ImportReading {
   const parts = readYamlFiles(folder).map(({ file, text }) => {
     const expanded = expandVariables(text, process.env);
-    return { content: parseDocument(expanded, file), texts: readYamlTexts(expanded) };
+    const [content, ...further] = parseDocuments(expanded, file);
+    return { content, texts: readYamlTexts(expanded), lost: further.length === 0 ? [] : [FURTHER_DOCUMENTS] };
   });
   const { root, lost } = joinContents(parts.map(({ content }) => content));
   if (!isGatus(root))
     throw new ImportError(`${folder} holds no configuration of Gatus: expected "endpoints"`);
   const reading = readGatusFile(root, joinContents(parts.map(({ texts }) => texts)).root, now);
   const doubled = lost.map((one) => ({ entry: WHOLE_FILE, ...one }));
-  return { ...reading, notCarried: [...doubled, ...reading.notCarried] };
+  return {
+    ...reading,
+    notCarried: [...parts.flatMap((part) => part.lost), ...doubled, ...reading.notCarried],
+  };
 }
 
-function parseDocument(text: string, fileName: string): unknown {
+/** The documents of a configuration of Gatus after the first, which is all that Gatus reads of a file. */
+const FURTHER_DOCUMENTS = {
+  entry: WHOLE_FILE,
+  field: '---',
+  reason: 'Gatus reads the first document of a file alone',
+};
+
+function parseDocuments(text: string, fileName: string): readonly unknown[] {
   // JSON is YAML, but its parser is a hundred times as fast.
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return [JSON.parse(text.replace(/^\uFEFF/, ''))];
   } catch {
     // It may be YAML.
   }
-  const { content, problems } = readYaml(text, fileName);
-  const [problem] = problems;
-  if (problem === undefined) return content;
+  const { documents, problem } = readYamlDocuments(text, fileName, FOREIGN_SCHEMA);
+  if (problem === null) return documents;
   throw new ImportError(`${fileName} is neither JSON nor YAML: ${problem.place}: ${problem.message}`);
 }
 
