@@ -56,7 +56,8 @@ export function followHolds(draft: AlertDraft, services?: ReadonlySet<number>): 
       changeCondition(draft, key, (condition, telling, channel) => {
         if (isBehind(draft, condition, channel)) {
           hastenCauses(draft, condition, telling, channel);
-          return hold(telling);
+          // Quiet hours may hold the cause at that time, and not what is behind it.
+          if (isBehind(draft, condition, channel)) return hold(telling);
         }
         const waits = telling.isHeld || telling.wants.some(({ dueAt }) => dueAt === null);
         return waits && !isHeld(draft, condition, channel) ? release(draft, condition, telling) : telling;
@@ -90,11 +91,11 @@ function hastenCauses(draft: AlertDraft, condition: Condition, telling: Telling,
   }
 }
 
-/** The want of a cause with the time at which it is told if not sooner. Quiet hours that hold it hold it at that time, too. */
+/** The want of a cause with the time at which it is told if not sooner. The quiet hours of its rule hold it at that time, too. */
 function hasten({ context }: AlertDraft, { words }: Condition, want: Want, at: number): Want {
   const rule = context.rule(want.rule);
   if (want.dueAt === null) return want;
-  const dueAt = want.held && rule !== null ? readyAt(rule, words, at) : at;
+  const dueAt = rule === null ? at : readyAt(rule, words, at);
   return want.dueAt <= dueAt ? want : { ...want, dueAt, held: dueAt !== at };
 }
 

@@ -122,6 +122,21 @@ t.test('it tells what stays down behind a service that flaps', async (t) => {
   t.strictSame(told, ['alert: down s2']);
 });
 
+t.test('it says once that a cause flaps, whose own rule waits longer', async (t) => {
+  const world = worldOf([ruleOf({ of: only(1), afterMs: 10 * MINUTE }), ruleOf({ id: 2, of: only(2) })]);
+  fail(world, SECOND, 1);
+  fail(world, 5 * SECOND, 2);
+  world.pass(6 * SECOND);
+  flap(world, 6, 1);
+  t.strictSame(linesUntil(world, 6 * MINUTE), [
+    'alert: down s1',
+    'recovery: up s1',
+    'alert: down s1',
+    'recovery: up s1',
+    'alert: down s1 flaps',
+  ]);
+});
+
 /** Service 1 goes down and up so many seconds later, and so does what is behind it, with rules of their own. */
 function outageOf(
   seconds: number,
@@ -164,6 +179,21 @@ t.test(
       'quiet hours begin before its own rule has waited',
     );
     t.strictSame(outageOf(300, late, { ...soon, from: 11 * 60 }), [], 'what is over in quiet hours');
+  },
+);
+
+t.test(
+  'it does not tell of a cause within the quiet hours of its rule, but of what is behind it',
+  async (t) => {
+    const quiet = { from: 11 * 60, to: 12 * 60 + 10, timeZone: 'UTC', except: [] };
+    const world = worldOf([
+      ruleOf({ of: only(1), afterMs: 20 * MINUTE, quiet }),
+      ruleOf({ id: 2, of: only(2), afterMs: 2 * MINUTE }),
+    ]);
+    fail(world, SECOND, 1);
+    fail(world, 5 * SECOND, 2);
+    t.strictSame(linesUntil(world, 9 * MINUTE), ['alert: down s2']);
+    t.strictSame(linesUntil(world, 11 * MINUTE), ['alert: down s1']);
   },
 );
 
