@@ -268,7 +268,10 @@ function stepFirst(draft: AlertDraft, due: DueTelling): Step {
   if (isOnce(condition)) return { say: condition.kind === 'recovered' ? 'past' : 'begin', next: null };
   const next = toldOf(draft, due);
   if (condition.kind !== 'status' || telling.isCounted) return { say: 'begin', next };
-  return { say: 'begin', next: addChange(draft, condition, { ...next, isCounted: true }) };
+  const counted = addChange(draft, condition, { ...telling, isCounted: true });
+  // That it flaps is said in place of this change, not after it.
+  if (counted.flapping === 'due') return { say: null, next: counted };
+  return { say: 'begin', next: { ...next, changes: counted.changes, isCounted: true } };
 }
 
 /** The certificate was replaced while the word about it waited. */

@@ -709,6 +709,25 @@ t.test('what quiet hours held is told at their end, if it still is so', async (t
   ]);
 });
 
+t.test('a service of which a rule tells late is said to flap in place of one more outage', async (t) => {
+  const world = new AlertWorld([ruleOf({ afterMs: MINUTE })]);
+  for (let minutes = 0; minutes < 10; minutes += 3) {
+    world.down(minutes * MINUTE, 1);
+    world.up((minutes + 2) * MINUTE, 1);
+  }
+  world.pass(12 * MINUTE);
+  t.strictSame(
+    world.lines().map(([at, , type, words]) => `${at / MINUTE} ${type}: ${words}`),
+    [
+      '1 alert: down s1',
+      '2 recovery: up s1',
+      '4 alert: down s1',
+      '5 recovery: up s1',
+      '7 alert: down s1 flaps',
+    ],
+  );
+});
+
 t.test('a service that flaps is said to flap, once', async (t) => {
   const world = new AlertWorld([ruleOf({ repeatMs: 10 * MINUTE })]);
   const flap = (to: number) => {
