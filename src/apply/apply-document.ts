@@ -25,6 +25,7 @@ import {
   type ReadPage,
   readPageDocument,
 } from '../resources/pages/page-document.ts';
+import type { PageDomainRules } from '../resources/pages/page-domains.ts';
 import { needsName, sealReaders } from '../resources/pages/pages.ts';
 import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
@@ -137,7 +138,7 @@ export async function readWanted(
   const page = readList(
     'pages',
     lists.pages,
-    (one) => readWantedPage(one, servicesOf(one)),
+    (one) => readWantedPage(one, servicesOf(one), { siteUrl: null, anyHost: allowed.anyHost }),
     ({ slug }) => slug,
   );
   const channel = readList(
@@ -220,10 +221,15 @@ function namesOf(before: Service | null, slug: string | undefined): Pick<Registr
 }
 
 /** Reads a page of a document, in which null stands for a password that stays. Refused as {@link readPageDocument}. */
-function readWantedPage(document: unknown, services: PageServices): Outcome<ReadPage> {
-  if (!isObject(document) || document.password !== null) return readPageDocument(document, services);
+function readWantedPage(
+  document: unknown,
+  services: PageServices,
+  ofDomain: PageDomainRules,
+): Outcome<ReadPage> {
+  if (!isObject(document) || document.password !== null)
+    return readPageDocument(document, services, ofDomain);
   const { password: _, ...rest } = document;
-  const reading = readPageDocument(rest, services);
+  const reading = readPageDocument(rest, services, ofDomain);
   if (!reading.ok || reading.value.access === 'password') return reading;
   return refuse({ code: 'page_password_unused' }, 'password');
 }

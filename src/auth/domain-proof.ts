@@ -137,6 +137,7 @@ export async function recheckDomains({
   readonly clock: Clock;
 }): Promise<void> {
   for (const { accountId, domain, checkedAt, missingSince } of await registry.provedPageDomains()) {
+    if (checkedAt === null) continue;
     const now = clock.now();
     if (missingSince === null && now - checkedAt < CHECK_AFTER_MS) continue;
     const isFound = (await proofs.check(accountId, domain)) === null;

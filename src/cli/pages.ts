@@ -14,7 +14,7 @@ import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { viewVerification } from '../resources/kit/domain-verification.ts';
 import { entryOf, pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
-import { readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
+import { FORM_OF_DOMAIN, readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
 import { checkReaders, type PageContext, pageChanges } from '../resources/pages/pages.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
@@ -126,7 +126,7 @@ export async function changeDomain(
   { config, json = false }: CommonOptions,
 ): Promise<void> {
   const wanted = domain === 'none' ? '' : domain;
-  if (wanted !== undefined) resultOf(readPageDomain(wanted));
+  if (wanted !== undefined) resultOf(readPageDomain(wanted, FORM_OF_DOMAIN));
   await withRegistry(config, async (registry, settings) => {
     const { openDomainProofs } = await import('../auth/domain-proof.ts');
     const { siteUrl } = settings.http;

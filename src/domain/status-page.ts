@@ -86,6 +86,8 @@ export interface PageDomain {
   readonly provedAt: number | null;
   /** Since when the proof is missing, epoch milliseconds; null: the last check found it. */
   readonly missingSince: number | null;
+  /** Its account has it by the operator's trust, without a proof. */
+  readonly byTrust?: true;
 }
 
 /** The domain at which a page is shown; null: it is shown on this site. Members are signed in on this site only. */

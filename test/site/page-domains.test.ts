@@ -262,6 +262,45 @@ t.test('the newest proof counts, and a changed or withdrawn domain has to be pro
   t.match((await at(DOMAIN, '/')).text, /<title>Acme/);
 });
 
+t.test('a trusted account needs no proof of a domain that no other page has', async (t) => {
+  const { world, ada, grace, send, at, verify } = await start(t);
+  const { registry } = world;
+  await send('POST', '/api/v1/pages', { ...PAGE, slug: 'before', custom_domain: 'before.acme.example' }, ada);
+  await registry.trustAccount(1, 'command:root', NOW);
+  const titleAt = async (host: string) => {
+    await world.pageDomains.refresh();
+    return /<title>(\w+)/.exec((await at(host, '/')).text)?.[1];
+  };
+  t.equal(await titleAt('before.acme.example'), 'Acme', 'a page that was there already');
+  const home = await send('POST', '/api/v1/pages', { ...PAGE, custom_domain: 'status.home.arpa' }, ada);
+  t.match(home.json, {
+    url: 'https://status.home.arpa/',
+    custom_domain: { verification: { verified: true } },
+  });
+  t.equal(await titleAt('status.home.arpa'), 'Acme');
+  for (const domain of ['localhost', 'a.localhost', 'nas', '192.168.1.5', '[::1]', 'co.uk'])
+    t.equal((await send('PATCH', '/api/v1/pages/acme', { custom_domain: domain }, ada)).status, 400, domain);
+  t.match(await verify('acme', ada), { status: 200 });
+  const clock = { ...systemClock, now: () => NOW + 5 * DAY_MS };
+  const proofs = { check: async () => ({ code: 'no_page_domain' }) as const };
+  for (let day = 0; day < 2; day++) await recheckDomains({ registry, proofs, clock, isAble: () => true });
+  t.equal(await titleAt('status.home.arpa'), 'Acme', 'nothing is checked of it');
+
+  await send('PATCH', '/api/v1/pages/acme', { custom_domain: DOMAIN }, ada);
+  t.equal(await titleAt(DOMAIN), 'Acme');
+  await send('POST', '/api/v1/pages', { ...PAGE, slug: 'other', title: 'Other' }, grace);
+  t.equal((await verify('other', grace)).status, 409);
+  world.proofs.add(DOMAIN);
+  await verify('other', grace);
+  t.equal(await titleAt(DOMAIN), 'Other', 'a proof counts for more than trust');
+  await send('PATCH', '/api/v1/pages/acme', { custom_domain: null }, ada);
+  await send('PATCH', '/api/v1/pages/acme', { custom_domain: DOMAIN }, ada);
+  t.equal(await titleAt(DOMAIN), 'Other');
+
+  await registry.trustAccount(1, null, NOW);
+  t.equal(await titleAt('before.acme.example'), 'Upbeat', 'the domain goes with the trust');
+});
+
 t.test('a proof that is missing for three days does not count any longer', async (t) => {
   const { world, at, open } = await start(t);
   await open();

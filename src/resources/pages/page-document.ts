@@ -27,7 +27,7 @@ import { accept, type FieldRefusal, type Outcome, readAll, refuse } from '../kit
 import type { ListedOnPage } from '../kit/listed-services.ts';
 import { isObject } from '../kit/merge-patch.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { atDomain, readPageDomain } from './page-domains.ts';
+import { atDomain, FORM_OF_DOMAIN, type PageDomainRules, readPageDomain } from './page-domains.ts';
 import { readPicture } from './read-picture.ts';
 
 /** Members that are not known are refused. */
@@ -160,12 +160,12 @@ export interface PageServices {
 export function readPageDocument(
   value: unknown,
   services: PageServices,
-  siteUrl: string | null = null,
+  ofDomain: PageDomainRules = FORM_OF_DOMAIN,
 ): Outcome<ReadPage> {
   const structure = readStructure(value);
-  if (structure.ok) return readMeaning(structure.value, services, siteUrl);
+  if (structure.ok) return readMeaning(structure.value, services, ofDomain);
   const rest = readStructure(withoutWrong(value, structure.refusals));
-  const meaning = rest.ok ? readMeaning(rest.value, services, siteUrl) : accept(null);
+  const meaning = rest.ok ? readMeaning(rest.value, services, ofDomain) : accept(null);
   return { ok: false, refusals: [...structure.refusals, ...(meaning.ok ? [] : meaning.refusals)] };
 }
 
@@ -186,7 +186,7 @@ function readMeaning(
     note = '',
   }: PageDocument,
   services: PageServices,
-  siteUrl: string | null,
+  ofDomain: PageDomainRules,
 ): Outcome<ReadPage> {
   return readAll<ReadPage>({
     slug: readField(readPageSlug(slug)),
@@ -199,7 +199,7 @@ function readMeaning(
     colour: readColourMember(colour),
     access: accept(access ?? (membersOnly ? 'members' : 'public')),
     password: accept(newPassword === '' ? null : newPassword),
-    domain: atDomain(readPageDomain(domain, siteUrl)),
+    domain: atDomain(readPageDomain(domain, ofDomain)),
   });
 }
 

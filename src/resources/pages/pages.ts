@@ -9,6 +9,7 @@ import {
   type PageAccess,
   type PictureUse,
 } from '../../domain/status-page.ts';
+import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { PageEdit, PagePasswords, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
@@ -21,7 +22,8 @@ import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } fr
 /** The dependencies of changes of pages. */
 export interface PageContext {
   readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'pagesOf' | 'changePage' | 'removePage'> &
-    Pick<ServiceStore, 'servicesOf'>;
+    Pick<ServiceStore, 'servicesOf'> &
+    Pick<AccountStore, 'isTrusted'>;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly findServiceById: (id: number) => Service | null;
@@ -93,7 +95,8 @@ async function readPage(
   const find = listedFinder(accountId, own, findService).idOf;
   const byId = (id: ListedOnPage) => (typeof id === 'number' ? findServiceById(id) : null);
   const services = { find, needsName: (id: ListedOnPage) => needsName(before, id, byId) };
-  const reading = readPageDocument(withAccess(document, patch), services, siteUrl);
+  const ofDomain = { siteUrl, anyHost: await registry.isTrusted(accountId) };
+  const reading = readPageDocument(withAccess(document, patch), services, ofDomain);
   if (!reading.ok) return reading;
   if (before !== null && reading.value.slug !== before.slug)
     return refuse({ code: 'page_slug_fixed' }, 'slug');

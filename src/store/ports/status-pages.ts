@@ -50,8 +50,8 @@ export interface ProvedPageDomain {
   readonly domain: string;
   readonly slug: string;
   readonly accountId: number;
-  /** Time of the last check of the proof, epoch milliseconds. */
-  readonly checkedAt: number;
+  /** Time of the last check of the proof, epoch milliseconds; null: the account has the domain by trust, without a proof. */
+  readonly checkedAt: number | null;
   /** Since when the proof is missing, epoch milliseconds; null: the last check found it. */
   readonly missingSince: number | null;
 }

@@ -16,6 +16,7 @@ import type { AccountContents, MergePlan } from '../ports/accounts.ts';
 import { readAccount } from './accounts/account-rows.ts';
 import { putMember, readMembers } from './accounts/member-rows.ts';
 import { claimsOf, servicesOf } from './ownership.ts';
+import { followTrustOfDomains } from './pages/page-domain-rows.ts';
 import { toDefinition, updateService } from './services/service-rows.ts';
 
 /** Tables whose rows move. */
@@ -116,6 +117,7 @@ export async function mergeAccounts(
   for (const table of ['channels', 'alert_rules'] as const) await renameTaken(store, table, fromId, intoId);
   for (const table of MOVED_TABLES)
     await queries.run(statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`)(intoId, fromId));
+  await followTrustOfDomains(store, intoId, now);
   for (const table of ENDED_TABLES)
     await queries.run(kysely.deleteFrom(table).where('account_id', '=', fromId));
   await queries.run(kysely.deleteFrom('accounts').where('id', '=', fromId));

@@ -6,6 +6,7 @@ import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Account, AccountStore, TrustChanges, TrustGiver } from '../../ports/accounts.ts';
+import { followTrustOfDomains } from '../pages/page-domain-rows.ts';
 import { toDefinition, updateServices } from '../services/service-rows.ts';
 import { isTrustedAccount } from '../trust.ts';
 import { readMembers } from './member-rows.ts';
@@ -119,6 +120,7 @@ export async function trustAccount(
     store,
     rows.map((row) => ({ row, service: toDefinition(row) })),
   );
+  await followTrustOfDomains(store, id, now);
   return await readAccount(store, id);
 }
 

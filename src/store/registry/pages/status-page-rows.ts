@@ -26,6 +26,7 @@ import type {
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { refuseServiceName, refuseTakenNames } from '../services/slugs.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
+import { BY_TRUST, domainColumns, PAGE_DOMAIN_CALLS, UNPROVED } from './page-domain-rows.ts';
 
 /** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
 const MARK_CHARACTERS = 32;
@@ -69,25 +70,7 @@ export const PAGE_CALLS: Calls<PageStore> = {
   }),
   removePage: write(removePage),
   provePageDomain: write(provePageDomain),
-  provedPageDomains: read(async ({ kysely, queries }) => {
-    const rows = await queries.all(
-      kysely
-        .selectFrom('status_pages')
-        .select(['domain', 'slug', 'account_id', 'domain_checked_at', 'domain_missing_since'])
-        .where('domain_proved_at', 'is not', null)
-        .where(({ or, eb }) => or([eb('members_only', '=', 0), eb('password_hash', 'is not', null)]))
-        .where('removed', '=', 0)
-        .orderBy('domain'),
-    );
-    return rows.map((row) => ({
-      domain: row.domain ?? '',
-      slug: row.slug,
-      accountId: row.account_id,
-      checkedAt: row.domain_checked_at ?? 0,
-      missingSince: row.domain_missing_since,
-    }));
-  }),
-  notePageProof: write(notePageProof),
+  ...PAGE_DOMAIN_CALLS,
 };
 
 /** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
@@ -113,7 +96,8 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const texts = { ...NO_TEXTS, ...textsOf(page) };
-  const look = { colour, ...readersOf(access, passwordHash), domain, ...UNPROVED };
+  const atDomain = await domainColumns(store, accountId, domain, now);
+  const look = { colour, ...readersOf(access, passwordHash), ...atDomain };
   const shown = { groups: JSON.stringify(groups), ...describePictures({ logo, favicon }), ...look };
   const said = { ...texts, ...shown, updated_at: now, removed: 0 };
   const row = await queries.first(
@@ -146,6 +130,8 @@ export async function changePage(
   if (groups !== undefined) await refuseTakenNames(store, accountId, groups, JSON.parse(row.groups));
   await putBytes(store, row.id, { logo, favicon });
   if (groups !== undefined) await noteRuleChange(store);
+  const isMoved = domain !== undefined && domain !== row.domain;
+  const atDomain = isMoved ? await domainColumns(store, accountId, domain, now) : {};
   await store.queries.run(
     store.kysely
       .updateTable('status_pages')
@@ -155,7 +141,7 @@ export async function changePage(
         ...describePictures({ logo, favicon }),
         ...(colour === undefined ? {} : { colour }),
         ...(access === undefined ? {} : readersOf(access, passwordHash ?? row.password_hash)),
-        ...(domain === undefined || domain === row.domain ? {} : { domain, ...UNPROVED }),
+        ...atDomain,
         revision: revision + 1,
         updated_at: now,
       })
@@ -262,8 +248,6 @@ export async function removePage(
   await noteRuleChange(store);
 }
 
-const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };
-
 // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
 async function provePageDomain(
   store: RegistryStore,
@@ -299,36 +283,6 @@ async function provePageDomain(
       .returningAll(),
   );
   return proved === undefined ? 'missing' : toPage(proved);
-}
-
-// biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
-async function notePageProof(
-  store: RegistryStore,
-  accountId: number,
-  domain: string,
-  outcome: 'found' | 'missing' | 'lapses',
-  now: number,
-): Promise<void> {
-  const { kysely, queries } = store;
-  const proved = kysely
-    .updateTable('status_pages')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .where('domain_proved_at', 'is not', null);
-  if (outcome === 'lapses') {
-    const lapsed = await queries.first(
-      proved.set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) }).returning('id'),
-    );
-    if (lapsed !== undefined) await addNotice(store, accountId, now, { code: 'page_domain_lapsed', domain });
-    return;
-  }
-  await queries.run(
-    proved.set({
-      domain_checked_at: now,
-      domain_missing_since:
-        outcome === 'found' ? null : (eb) => eb.fn.coalesce('domain_missing_since', eb.val(now)),
-    }),
-  );
 }
 
 /** Live pages of an account, by slug. */
@@ -368,15 +322,7 @@ function withPassword(hash: string): Pick<OwnedPage, 'access' | 'passwordMark'> 
 
 function toPage(stored: Row<'status_pages'>): OwnedPage {
   const { removed: _, members_only: isPrivate, password_hash: hash, colour, groups, note, ...rest } = stored;
-  const {
-    logo,
-    favicon,
-    domain,
-    domain_proved_at,
-    domain_missing_since,
-    domain_checked_at: __,
-    ...row
-  } = rest;
+  const { logo, favicon, domain, domain_proved_at, domain_missing_since, domain_checked_at, ...row } = rest;
   return {
     ...fromRow(row),
     groups: JSON.parse(groups),
@@ -387,6 +333,11 @@ function toPage(stored: Row<'status_pages'>): OwnedPage {
     ...(isPrivate === 0 ? {} : hash === null ? { access: 'members' } : withPassword(hash)),
     ...(domain === null
       ? {}
-      : { domain: { name: domain, provedAt: domain_proved_at, missingSince: domain_missing_since } }),
+      : {
+          domain: {
+            ...{ name: domain, provedAt: domain_proved_at, missingSince: domain_missing_since },
+            ...(domain_checked_at === BY_TRUST ? { byTrust: true } : {}),
+          },
+        }),
   };
 }
