@@ -42,6 +42,8 @@ export interface KillCount {
 const SPEED = 20;
 const EPOCH = Date.UTC(2026, 0, 1);
 const MIN_OUTAGE_MS = 40_000;
+/** Requests that a killed process has sent are read within this time. */
+export const READ_MS = 100;
 
 /** A message as the receiver took it. */
 export interface Taken {
@@ -128,9 +130,11 @@ export async function runAlertKills(options: KillOptions): Promise<KillCount> {
     while (taken.length === before && performance.now() < deadline && child.exitCode === null) await sleep(5);
     await sleep(Math.random() * 60);
     if (child.exitCode !== null) break;
-    killed.push(performance.now());
     child.kill('SIGKILL');
     await isDead;
+    // What the process had sent before may be read here a little later.
+    await sleep(READ_MS);
+    killed.push(performance.now());
   }
   const last = startProcess(order, faults);
   const timer = setTimeout(() => last.kill('SIGKILL'), 120_000);

@@ -11,7 +11,7 @@ import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';
 import { install, type RunningProgram } from '../support/program.ts';
-import { findFaults, type KillCount, type Taken } from './kill-alerts.ts';
+import { findFaults, type KillCount, READ_MS, type Taken } from './kill-alerts.ts';
 
 /** What to do. */
 export interface ProgramKillOptions {
@@ -36,8 +36,6 @@ const MAX_LIFE_MS = 1_500;
 /** The services of an account fail within this time, and come back so long after their failure was told at most. */
 const SPREAD_MS = 40_000;
 const ACTIVE_ACCOUNTS = 12;
-/** Requests that a killed program has sent are read within this time. */
-const READ_MS = 100;
 const FINISH_MS = 300_000;
 const POLL_MS = 20;
 
