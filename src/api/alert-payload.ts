@@ -38,7 +38,6 @@ const NotePart = Type.Union([
   }),
 ]);
 
-/** The payload. */
 export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
   type: Type.Literal('alert'),
   timestamp: TimeSchema,

@@ -34,12 +34,10 @@ const THREAD: OpenApiParameter = {
   example: '3',
 };
 
-/** Sources of the routes. */
 export interface AlertSources {
   readonly context: AlertContext & RepeatableContext & { readonly registry: Pick<KeyStore, 'listKeys'> };
 }
 
-/** The routes. */
 export function alertRoutes({ context }: AlertSources): Route[] {
   const placeOf = ({ since, thread }: OpenAlert) => [since, thread];
   return [

@@ -97,7 +97,6 @@ const DocumentSchema = named('AccountDocument', {
   },
 });
 
-/** Sources of the route. */
 export interface ApplySources {
   readonly directory: ShownDirectory;
   readonly context: Omit<ApplyContext, 'loadPublic' | 'registry'> & {

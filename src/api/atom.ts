@@ -24,14 +24,12 @@ import {
   tellIncident,
 } from '../view/status-page-view.ts';
 
-/** Sources of these routes. */
 export interface AtomSources extends Pick<SiteSources, 'directory' | 'finder' | 'siteUrl' | 'now'> {
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
 }
 
-/** The routes. */
 export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }: AtomSources): Route[] {
   const answer = createFeedWriter(directory, siteUrl, now());
   return [
@@ -131,7 +129,6 @@ function pageRoute(
 /** The name of the service of an incident, and the absolute address of a page about it; null: it is gone. */
 type SubjectOf = (incident: Incident) => { readonly name: string; readonly url: string } | null;
 
-/** A feed of incidents. */
 interface IncidentFeed {
   /** Part of the feed's id, which must never change. */
   readonly name: string;

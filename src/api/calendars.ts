@@ -24,7 +24,6 @@ const MAX_EVENTS = 500;
 /** Maximum number of maintenances of the vendor. */
 const MAX_VENDORS = 50;
 
-/** Sources of these routes. */
 export interface CalendarSources extends Pick<SiteSources, 'finder' | 'siteUrl' | 'now'> {
   readonly directory: Pick<ShownDirectory, 'pageName'>;
   readonly registry: PublicReads;
@@ -32,7 +31,6 @@ export interface CalendarSources extends Pick<SiteSources, 'finder' | 'siteUrl' 
   readonly pages: (PageViewSources & { readonly pages: Pick<PostStore, 'maintenancesPostedOn'> }) | null;
 }
 
-/** The routes. */
 export function calendarRoutes({
   directory,
   finder,

@@ -11,7 +11,6 @@ import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-view.ts';
 
-/** Sources of these routes. */
 export interface DependencySources {
   readonly finder: ServiceFinder;
   readonly registry: PublicReads;

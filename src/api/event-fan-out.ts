@@ -14,7 +14,6 @@ import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-events.ts';
 
-/** Sources of the events. */
 export interface FanOutSources {
   readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;

@@ -39,7 +39,6 @@ const QUERY = {
   }),
 };
 
-/** Sources of the route. */
 export interface EventSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;

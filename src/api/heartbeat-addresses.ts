@@ -87,7 +87,6 @@ const ASIDES = {
   ),
 } satisfies ParameterSchemas;
 
-/** Sources of the routes. */
 export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 'siteUrl' | 'now'> {
   readonly directory: Pick<ShownDirectory, 'byAddressHash'>;
   readonly registry: HeartbeatStore;

@@ -142,7 +142,6 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   not_found: 'address_not_found',
 };
 
-/** Sources of the endpoints. */
 export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly heartbeats: HeartbeatIntake;
   /** The time that the nodes of a cluster share, epoch milliseconds. Absent: that of this process. */
@@ -151,7 +150,6 @@ export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly limits: () => ApiLimits;
 }
 
-/** The routes. */
 export function heartbeatRoutes(sources: HeartbeatSources): Route[] {
   const { limits } = sources;
   const access = { scope: 'heartbeat' satisfies KeyScope };

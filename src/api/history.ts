@@ -105,13 +105,11 @@ const USUAL_BUCKETS = 120;
 /** A window in buckets of `stepMs`; epoch milliseconds, without `to` itself. */
 type Window = Pick<SampleQuery, 'from' | 'to' | 'stepMs'>;
 
-/** Sources of the route. */
 export interface HistorySources
   extends Pick<SiteSources, 'finder' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
   readonly registry: PublicReads;
 }
 
-/** The route. */
 export function historyRoute(sources: HistorySources): Route {
   const { finder, samples, regions, registry, beginHistory, now } = sources;
   /** Empty: nothing was announced, or too much to be told apart. */

@@ -38,14 +38,12 @@ const OwnerSourceSchema = Type.Optional(
 /** An incident without its service. */
 export const IncidentSchema = namedObject('Incident', { ...INCIDENT_MEMBERS, source: OwnerSourceSchema });
 
-/** An incident with its service. */
 const IncidentOfServiceSchema = namedObject('IncidentOfService', {
   ...INCIDENT_MEMBERS,
   source: OwnerSourceSchema,
   service: ServiceNameSchema,
 });
 
-/** An incident with its timeline. */
 const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
   ...INCIDENT_MEMBERS,
   source: enumOf(
@@ -67,13 +65,11 @@ function viewIncidentInFull(incident: Incident) {
   };
 }
 
-/** Sources of these routes. */
 export interface IncidentSources {
   readonly finder: ServiceFinder;
   readonly registry: PublicReads;
 }
 
-/** The routes. */
 export function incidentRoutes(sources: IncidentSources): Route[] {
   return [listRoute(sources), serviceRoute(sources), incidentRoute(sources)];
 }
@@ -161,7 +157,6 @@ async function readPage(
 
 const SERVICE_QUERY = { limit: limitParameter(20, 50), cursor: CURSOR_PARAMETER };
 
-/** Incidents of one service. */
 export const ServiceIncidentsSchema = namedObject('ServiceIncidents', {
   service: ServiceNameSchema,
   incidents: Type.Array(IncidentSchema),

@@ -75,7 +75,6 @@ const OWNED_MEMBERS = {
 };
 const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 
-/** Sources of the routes. */
 export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;

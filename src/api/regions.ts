@@ -6,7 +6,6 @@ import { Type } from '../json-schema.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { readRoute } from './read-route.ts';
 
-/** Sources of the route. */
 export interface RegionSources {
   readonly readiness: () => Readiness;
 }

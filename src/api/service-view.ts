@@ -192,7 +192,6 @@ export function viewRegions(current: CurrentStatus) {
   };
 }
 
-/** The name and slug of a service. */
 export function viewServiceName({ name, slug }: Service): { readonly name: string; readonly slug: string } {
   return { name, slug };
 }

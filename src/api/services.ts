@@ -61,7 +61,6 @@ export const ServicesSchema = namedObject('ServiceList', {
   ...PAGE_MEMBERS,
 });
 
-/** The route. */
 export function servicesRoute(finder: ServiceFinder, search: ServiceSearch, services: ServiceJson): Route {
   return readRoute({
     path: PATH,
@@ -116,7 +115,6 @@ export const StatusSchema = namedObject('ServiceStatus', {
   ...REGION_MEMBERS,
 });
 
-/** The route. */
 export function statusRoute(finder: ServiceFinder, services: ServiceJson): Route {
   return readRoute({
     path: '/api/v1/status/:slug',
@@ -154,7 +152,6 @@ interface Kept extends ServiceMoment {
 /** Maximum number of services whose JSON is cached, about 1 KiB each; when there are more, the oldest is dropped. */
 const MAX_CACHED_SERVICES = 50_000;
 
-/** Sources of the JSON. */
 export type ServiceJsonSources = Pick<
   SiteSources,
   'directory' | 'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'

@@ -96,7 +96,6 @@ const PRIVATE_MEMBERS = {
   ...{ status, stale, since, ...STANDING_MEMBERS },
 };
 
-/** An incident on a page. */
 const PageIncidentSchema = object({
   ...IncidentsSchema.properties.incidents.items.properties,
   service: namedObject('PageServiceName', {
@@ -158,7 +157,6 @@ const PageSchema = namedObject('StatusPage', {
 const API_PATH = '/api/v1/pages/:slug';
 const PAGE_PATH = '/p/:slug.json';
 
-/** Sources of these routes. */
 export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
 
 /** The routes. Those below `/p/` must precede the page itself. */

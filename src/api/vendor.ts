@@ -133,12 +133,10 @@ export const VendorSchema = namedObject('Vendor', {
 /** Window of the outages for the lag. */
 const YEAR_MS = 365 * DAY_MS;
 
-/** The sources of the route. */
 export interface VendorSources extends Pick<SiteSources, 'finder' | 'vendorOf' | 'now'> {
   readonly registry: PublicReads;
 }
 
-/** The route. */
 export function vendorRoute({ finder, registry, vendorOf, now }: VendorSources): Route {
   return readRoute({
     path: '/api/v1/services/:slug/vendor',
@@ -177,12 +175,10 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
   ...PAGE_MEMBERS,
 });
 
-/** The sources of the route. */
 export interface MaintenanceSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
 }
 
-/** The route. */
 export function maintenanceRoute({ finder, registry }: MaintenanceSources): Route {
   return readRoute({
     path: PATH,

@@ -20,7 +20,6 @@ interface WebhookKind {
   readonly description: string;
   readonly payload: TSchema;
   readonly type: string;
-  /** A body. */
   readonly example: string;
 }
 

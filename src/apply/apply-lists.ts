@@ -10,7 +10,6 @@ import { ServiceDocumentSchema } from '../resources/services/service-document.ts
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentType } from './apply-plan.ts';
 
-/** The schema of a document. */
 export const ApplyDocumentSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
@@ -27,13 +26,10 @@ export const ApplyDocumentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A document. */
 export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
 
-/** The name of the list of a type. */
 export type ListName = `${ContentType}s`;
 
-/** The names of the lists. */
 export const LISTS: readonly ListName[] = CONTENT_TYPES.map((type) => `${type}s` as const);
 
 /** The lists of a document. Their members are validated one by one. */

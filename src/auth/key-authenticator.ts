@@ -170,7 +170,6 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
   };
 }
 
-/** Options of {@link watchRevokedKeys}. */
 interface RevokedKeysOptions {
   readonly registry: Pick<KeyStore, 'keysRevokedSince'>;
   /** Returns true if a process is cut off from the registry. */

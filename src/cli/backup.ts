@@ -10,13 +10,11 @@ import { readConfig } from './open-stores.ts';
 import { printNote, printRows } from './output.ts';
 import { startProgress } from './progress.ts';
 
-/** Options of `backup`. */
 export interface BackupOptions extends CommonOptions {
   /** Copy `secret.key` too. */
   readonly withKey?: boolean;
 }
 
-/** Options of `restore`. */
 export interface RestoreOptions extends CommonOptions {
   /** Move an installation that is there aside. */
   readonly replace?: boolean;

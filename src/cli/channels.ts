@@ -31,7 +31,6 @@ import { resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
 
-/** Options of `channels add`. */
 export interface AddChannelOptions extends CommonOptions, AccountChoice {
   readonly name: string;
   readonly kind: string;
@@ -140,7 +139,6 @@ export async function endChannel(id: number, options: CommonOptions & AccountCho
   });
 }
 
-/** Prints the rules of an account. */
 export async function listRules(options: ListOptions & AccountChoice): Promise<void> {
   const { config, json = false, q = '' } = options;
   const choice = readAccountChoice(options);

@@ -4,7 +4,6 @@ import { errorCodeOf, messageOf } from '../error.ts';
 import { printNote } from './output.ts';
 import type { OutputRow } from './table.ts';
 
-/** Options of all commands. */
 export interface CommonOptions {
   readonly config: string;
   readonly json?: boolean;

@@ -51,7 +51,6 @@ const MIN_FREE_BYTES = 1_073_741_824;
 const MAX_LOCAL_CLOCK_OFFSET_MS = 5_000;
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
-/** Options of the command. */
 export interface DoctorOptions extends CommonOptions {
   /** Only creates what is missing in the stores. */
   readonly setup?: boolean;

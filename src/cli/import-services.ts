@@ -30,7 +30,6 @@ const BATCH = 200;
 /** Shorter tokens of push addresses could be guessed. */
 const MIN_TOKEN_LENGTH = 8;
 
-/** The outcome of an import. */
 interface ImportOutcome {
   /** Slugs of the added services. */
   readonly added: readonly string[];

@@ -154,7 +154,6 @@ function find(accounts: readonly AccountListing[], text: string): AccountListing
   return byNumber ?? chooseAccount(accounts, { account: text });
 }
 
-/** The dependencies of changes of accounts. */
 interface AccountContext {
   readonly registry: Pick<AccountStore, 'planMerge' | 'mergeAccounts'> &
     Pick<PeopleStore, 'linkIdentity' | 'linkPerson'>;

@@ -2,7 +2,6 @@
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
 import { type CellStyle, formatTable, type OutputRow, styleOfWord, tableOf, widthOf } from './table.ts';
 
-/** The look of a table. */
 interface TableLook {
   /** The columns in their order; absent: the members of the first row. */
   readonly columns?: readonly string[];

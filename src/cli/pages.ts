@@ -25,7 +25,6 @@ import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
-/** Options of `pages add`. */
 export interface AddPageOptions extends AccountChoice, Partial<PageTexts> {
   /** File of the picture. */
   readonly logo?: string;
@@ -37,7 +36,6 @@ export interface AddPageOptions extends AccountChoice, Partial<PageTexts> {
   readonly passwordFile?: string;
 }
 
-/** Prints all pages. */
 export async function listPages({ config, json = false, ...filters }: ListOptions): Promise<void> {
   const rows = await withRegistry(config, async (registry, { http }) =>
     (await registry.listPages()).map((page) => ({
@@ -57,7 +55,6 @@ export async function listPages({ config, json = false, ...filters }: ListOption
   printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, { columns });
 }
 
-/** The texts of a page that are there. */
 function textsOf(of: Partial<PageTexts>): Partial<PageTexts> {
   return Object.fromEntries(
     PAGE_TEXT_NAMES.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]])),

@@ -29,7 +29,6 @@ interface SubjectOptions {
   readonly page?: readonly string[];
 }
 
-/** Options of `maintenances add`. */
 export interface AddMaintenanceOptions extends AccountOptions, SubjectOptions {
   readonly title: string;
   readonly text?: string;
@@ -39,7 +38,6 @@ export interface AddMaintenanceOptions extends AccountOptions, SubjectOptions {
   readonly recurrence?: string;
 }
 
-/** Options of `incidents open`. */
 export interface OpenIncidentOptions extends AccountOptions, SubjectOptions {
   readonly title: string;
   readonly text: string;

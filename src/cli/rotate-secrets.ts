@@ -25,7 +25,6 @@ import { readCluster } from './nodes.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printJson, printNote } from './output.ts';
 
-/** Options of the command. */
 export interface RotateOptions extends CommonOptions {
   /** File with the new key, where the present one is the setting `secrets.key`. */
   readonly keyFile?: string;

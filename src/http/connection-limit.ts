@@ -23,7 +23,6 @@ const REFUSED_CONNECTIONS = ['client', 'full', 'system'] as const;
 /** One of {@link REFUSED_CONNECTIONS}. */
 type RefusedConnection = (typeof REFUSED_CONNECTIONS)[number];
 
-/** Options of {@link limitConnections}. */
 export interface ConnectionLimits {
   /** Maximum number of open connections; infinite: no limit, for a client neither. */
   readonly maxConnections: number;

@@ -39,7 +39,6 @@ import {
 } from './badge-text.ts';
 import { PICTURE_CACHING } from './picture.ts';
 
-/** Sources of the routes. */
 export interface BadgeSources
   extends Pick<SiteSources, 'finder' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;

@@ -29,7 +29,6 @@ const QUERY = {
   region: REGION_PARAMETER,
 };
 
-/** Sources of the route. */
 export interface ChartSources
   extends Pick<
     SiteSources,

@@ -28,7 +28,6 @@ const QUERY = {
   region: REGION_PARAMETER,
 };
 
-/** Sources of the route. */
 export interface HeatmapSources {
   readonly finder: ServiceFinder;
   readonly samples: Pick<SampleStore, 'missingSince'>;
@@ -44,7 +43,6 @@ const MAX_CACHED_HEATMAPS = 40;
 /** The same of readers who see more than everyone. */
 const MAX_CACHED_OWN_HEATMAPS = 10;
 
-/** The route. */
 export function heatmapRoute({
   finder,
   samples,

@@ -24,7 +24,6 @@ export const LANGUAGE_CODES = MESSAGE_LANGUAGES;
 /** The code of a supported language. */
 export type LanguageCode = MessageLanguage;
 
-/** The formats of each language. */
 export const FORMATS: Readonly<Record<LanguageCode, Formats>> = {
   en: createFormats('en-GB', 'en'),
   de: createFormats('de-DE', 'de'),
@@ -48,7 +47,6 @@ export interface SharedTexts {
   readonly incidentNote: (note: IncidentNote) => string;
 }
 
-/** The shared texts of each language. */
 export const SHARED_TEXTS: Readonly<Record<LanguageCode, SharedTexts>> = {
   en: {
     status: { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' },

@@ -61,7 +61,6 @@ const MEASURES = {
 interface Sheet {
   readonly bitmap: Bitmap;
   readonly picture: ChartPicture;
-  /** The measures of its size. */
   readonly m: (typeof MEASURES)[ChartPicture['size']];
   readonly colours: PictureColours;
 }

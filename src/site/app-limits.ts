@@ -11,7 +11,6 @@ import {
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 
-/** The limits that can change. */
 export type ChangedLimits = Pick<
   ApiLimits,
   'anonymousPerMinute' | 'authenticatedPerMinute' | 'changesPerAccount'

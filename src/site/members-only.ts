@@ -8,7 +8,6 @@ import type { PageStore } from '../store/ports/status-pages.ts';
 import { leadToSignIn } from '../web/dashboard/return-cookie.ts';
 import { findSession, type SignInSources } from '../web/dashboard/sign-in-pages.ts';
 
-/** Sources of the decision. */
 export interface MembersOnlySources {
   readonly siteUrl: string;
   readonly authenticator: PipelineOptions['authenticator'];

@@ -44,7 +44,6 @@ const TAGS = [
   { name: 'Webhooks', description: 'What the server of an owner receives, signed.' },
 ];
 
-/** Sources of the document. */
 export interface OpenApiSources {
   /** Without a slash at its end. */
   readonly siteUrl: string;

@@ -13,7 +13,6 @@ const READ_INTERVAL_MS = 1_000;
 /** The domains that are proved. */
 export type PageDomains = Awaited<ReturnType<typeof openPageDomains>>;
 
-/** Options of the domains. */
 export interface PageDomainsOptions {
   readonly registry: Pick<PageStore, 'provedPageDomains'> & Partial<WriteCounter>;
   /** Public URL of this site, whose own host is never a page's. */

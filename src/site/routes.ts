@@ -112,7 +112,6 @@ export interface ShownParts {
   readonly log: Log;
 }
 
-/** Sources of the routes. */
 export interface RouteSources extends ShownParts {
   readonly now: () => number;
   readonly limits: () => ApiLimits;

@@ -27,7 +27,6 @@ const QUERY = {
   q: Type.String({ description: 'Only services with this part in their name, domain or slug.' }),
 };
 
-/** Sources of the routes. */
 export interface SystemSources {
   readonly readiness: () => Readiness;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;

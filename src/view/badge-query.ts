@@ -21,7 +21,6 @@ export const BADGE_SCALES = ['1', '2'] as const;
 /** Maximum length of a label in characters (code points). A badge shows about 30 characters of it. */
 export const MAX_LABEL_LENGTH = 100;
 
-/** The variant of a badge. */
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
 /** A figure of a latency badge. */
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];

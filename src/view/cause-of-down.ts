@@ -5,7 +5,6 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
-/** Sources of the cause. */
 export type CauseSources = Pick<SiteSources, 'intervalMs' | 'listenedAt' | 'now'> & {
   readonly directory: { readonly whole: Pick<SiteSources['directory']['whole'], 'bySlug'> };
   readonly status: Pick<SiteSources['status'], 'get'>;

@@ -134,7 +134,6 @@ function freshSteps(known: Row | undefined, span: PictureSpan): number {
   return moved < 0 ? steps : Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
 }
 
-/** A row of a span, from the cells that are known and the newest ones. */
 function joinCells(known: Row | undefined, newest: Uint8Array, span: PictureSpan): Uint8Array {
   const steps = stepsOf(span);
   if (known === undefined || newest.length === steps) return newest;

@@ -54,7 +54,6 @@ export interface Honesty {
   readonly all: HonestyFigures;
 }
 
-/** The sources of the figures. */
 export interface HonestySources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'intervalMs' | 'now'> {
   readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'> & Pick<VendorStore, 'unreadTimesSince'>;
 }

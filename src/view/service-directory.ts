@@ -251,7 +251,6 @@ function removeFrom(list: Service[], service: Service): void {
   if (list[place]?.id === service.id) list.splice(place, 1);
 }
 
-/** The error for a name that no service has. */
 export function serviceNotFound(name: string): HttpError {
   return new HttpError('service_not_found', `There is no service "${name.slice(0, 100)}".`);
 }

@@ -301,7 +301,6 @@ export function readFilter(filter: string): { readonly running?: boolean } {
   return filter === 'all' ? {} : { running: filter === 'running' };
 }
 
-/** The error for a slug that no page has. */
 export function pageNotFound(slug: string): HttpError {
   return new HttpError('page_not_found', `There is no status page "${slug.slice(0, 100)}".`);
 }

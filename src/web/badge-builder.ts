@@ -24,7 +24,6 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
-/** Sources of the pages. */
 export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'finder' | 'status' | 'siteUrl'> & {
   readonly badgeAddresses: BadgeAddresses | null;
 };
@@ -34,7 +33,6 @@ const MAX_MATCHES_SHOWN = 12;
 /** Formats in the order of the form. The first is the default here, because it is sharp on every screen. */
 const FORMATS = ['svg', 'png', 'shields'] as const;
 
-/** The routes. */
 export function badgeBuilder(
   render: RenderPage,
   sources: BadgeBuilderSources,

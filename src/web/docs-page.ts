@@ -12,7 +12,6 @@ import { describeOperations, type KnownThings } from './docs-view.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** Sources of the page. */
 export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: Pick<SiteSources['directory'], 'all' | 'byId' | 'bySlug' | 'pageName'>;
   readonly registry: PublicReads;

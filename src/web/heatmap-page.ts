@@ -19,7 +19,6 @@ import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** Sources of the page. */
 export interface HeatmapPageSources {
   readonly finder: ServiceFinder;
   readonly readCells: ReadHeatmapCells;
@@ -35,7 +34,6 @@ const QUERY = {
 /** The levels that are said in words, with the weight by which services are sorted. */
 const BAD_LEVELS: Readonly<Partial<Record<CellLevel, number>>> = { slow: 1, failing: 4, down: 16 };
 
-/** The route. */
 export function heatmapPage(render: RenderPage, sources: HeatmapPageSources): Route {
   const { finder, readCells, beginHistory, assets, now } = sources;
   return {

@@ -32,7 +32,6 @@ const DAY_X = 78;
 const NEVER_X = 93;
 const TICKS_MS = [0, 5 * MINUTE_MS, HOUR_MS, 24 * HOUR_MS];
 
-/** The route. */
 export function honestyPage(
   render: RenderPage,
   { directory, readHonesty, assets, logos }: HonestyPageSources,

@@ -13,7 +13,6 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { groupByDay, viewPageIncident } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** Sources of the page of incidents. */
 export interface IncidentsPageSources extends Pick<SiteSources, 'finder' | 'now'> {
   readonly registry: PublicReads;
   readonly assets: AssetAddresses;

@@ -14,7 +14,6 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { incidentPath, webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** Sources of the page. */
 export interface MaintenancePageSources extends Pick<SiteSources, 'finder'> {
   readonly registry: PublicReads;
   readonly assets: AssetAddresses;
@@ -30,7 +29,6 @@ const QUERY = {
   offset: OFFSET_PARAMETER,
 };
 
-/** The route. */
 export function maintenancePage(
   render: RenderPage,
   { finder, registry, assets }: MaintenancePageSources,

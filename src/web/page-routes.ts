@@ -65,7 +65,6 @@ const TOKENS = {
   spaces: ['space-1', 'space-2', 'space-3', 'space-4', 'space-5', 'space-6'],
 };
 
-/** Sources of the pages. */
 export type PageSources = Omit<
   HomeSources &
     ServicePageSources &
@@ -159,7 +158,6 @@ export function pageRoutes(sources: PageSources) {
   };
 }
 
-/** Sources that the pages share. */
 type SharedSources = PageSources & { readonly changes: LiveChanges };
 
 /** The services of the status page of a request; none: the sender may not see it. */
@@ -193,7 +191,6 @@ function ownerRoutes(render: RenderPage, sources: SharedSources): Route[] {
   }));
 }
 
-/** The route. */
 function designPage(render: RenderPage, assets: AssetAddresses): Route {
   return {
     path: '/design',

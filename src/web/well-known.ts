@@ -7,7 +7,6 @@ import type { HttpResponse, Route } from '../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 
-/** Sources of the files. */
 export interface WellKnownSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
   /** The contact for vulnerabilities: an `https:` or `mailto:` URL; null or absent: the operator names none. */
   readonly securityContact?: string | null;

@@ -22,7 +22,6 @@ import { discoverTraefik, TRAEFIK_API } from './traefik.ts';
 /** The places to discover services in. */
 export type DiscoverySource = 'docker' | 'kubernetes' | 'traefik';
 
-/** Options of the command. */
 export interface DiscoverOptions extends CommonOptions, AccountChoice {
   readonly socket?: string;
   readonly host?: string;

@@ -15,7 +15,6 @@ interface Member {
   readonly document: object;
 }
 
-/** The applied content. */
 export interface AppliedContent {
   readonly plan: Plan;
   readonly skipped: readonly SkippedEntry[];

@@ -158,7 +158,6 @@ function readChannels(
   });
 }
 
-/** The rule of an alert. */
 function ruleOf(alert: Row, row: Row): object {
   const intervalMs = goDurationMs(asText(row.interval) ?? '') ?? USUAL.intervalMs;
   const failures = Number(alert['failure-threshold']) || USUAL.failures;

@@ -43,7 +43,6 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   readonly dependsOn: readonly string[];
   /** Heartbeats: the secret of an address that its senders have already; null: there is none. */
   readonly pushToken: string | null;
-  /** Other texts of its document. */
   readonly texts: Pick<ServiceDocument, TextMember>;
 }
 

@@ -65,7 +65,6 @@ function isTargets(document: unknown): document is readonly unknown[] {
   );
 }
 
-/** Targets with the labels of their groups. */
 function targetsOf(groups: unknown): Labels[] {
   return (Array.isArray(groups) ? groups : []).map(asRow).flatMap(({ targets, labels }) =>
     (listOf(targets) ?? []).flatMap((target) => {

@@ -76,7 +76,6 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 /** The redirects that Upptime follows unless a site has another number. */
 const USUAL_REDIRECTS = 3;
-/** The timeout of its requests. */
 const REQUEST_TIMEOUT = '30s';
 
 function readSite(given: Row, name: string, interval: string | null, env: Environment): EntryReading {

@@ -3,7 +3,6 @@ import { listOpenAlerts, NO_ALERTS, type OpenAlert, readAlertState } from '../..
 import type { AlertStore } from '../../store/ports/alerts.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
-/** The dependencies. */
 export interface AlertContext {
   readonly registry: Pick<AlertStore, 'alertsOf' | 'acknowledge'>;
   readonly now: () => number;

@@ -16,7 +16,6 @@ import { createDocumentReader } from '../kit/read-document.ts';
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
 
-/** The rules for channels. */
 export interface ChannelRules {
   readonly kinds: ChannelKinds;
   readonly destinations: AllowedDestinations;

@@ -34,7 +34,6 @@ import {
 const TAG = 'Alerts';
 const PATH = '/api/v1/channels';
 
-/** A channel with the settings of every kind. */
 const TypedChannelSchema = withSettings(ChannelDocumentSchema, CHANNEL_KINDS_TABLE);
 
 /** A channel as its owner defines it. */
@@ -82,14 +81,12 @@ const OWN_ID = idParameter('channel');
 const MESSAGE: OpenApiParameter = { ...idParameter('message'), name: 'message' };
 const GONE = { 404: 'The account has no such channel (channel_not_found).' };
 
-/** Sources of the routes. */
 export interface ChannelSources {
   readonly context: SendContext & RepeatableContext;
   /** The requests to the server of a channel, for the OpenAPI document. */
   readonly callbacks: object;
 }
 
-/** The routes. */
 export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
   const { kinds, siteUrl } = context;
   const view = (channel: Channel): Static<typeof ChannelSchema> => ({
@@ -145,7 +142,6 @@ export function channelRoutes({ context, callbacks }: ChannelSources): Route[] {
   ];
 }
 
-/** The routes of the messages to a channel. */
 function messageRoutes(context: ChannelSources['context']): Route[] {
   const { registry } = context;
   return [
@@ -219,7 +215,6 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
   ];
 }
 
-/** The state of a message. */
 function messageState({
   deliveredAt,
   dueAt,

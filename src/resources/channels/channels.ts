@@ -14,7 +14,6 @@ import {
   type WantedChannel,
 } from './channel-document.ts';
 
-/** The dependencies of changes of channels. */
 export interface ChannelContext {
   readonly registry: ChannelStore;
   readonly kinds: ChannelKinds;

@@ -69,7 +69,6 @@ const ID = (name: 'slug' | 'id'): OpenApiParameter => ({
   example: 'owner-3',
 });
 
-/** Sources of the routes. */
 export interface OwnerIncidentSources {
   readonly context: IncidentContext & RepeatableContext;
 }

@@ -20,7 +20,6 @@ import {
   type WantedIncident,
 } from './incident-document.ts';
 
-/** The dependencies of changes of incidents. */
 export interface IncidentContext {
   readonly registry: OwnerIncidentStore & SubjectStore;
   /** Without a slash at its end. */

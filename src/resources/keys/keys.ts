@@ -16,7 +16,6 @@ import {
   refuseRole,
 } from '../kit/change.ts';
 
-/** The dependencies of changes of keys. */
 export interface KeyContext {
   readonly registry: KeyStore & Pick<AccountStore, 'ensureAccount'>;
   readonly now: () => number;

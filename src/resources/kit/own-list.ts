@@ -48,7 +48,6 @@ export interface OwnList<Item, Filters extends ParameterSchemas>
   readonly name: string;
   /** The member of a page that has the items, such as `keys`. */
   readonly member: string;
-  /** The schema of an item. */
   readonly item: TSchema;
   /** The order, as a sentence of the OpenAPI document. */
   readonly order: string;

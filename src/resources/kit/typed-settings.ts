@@ -24,7 +24,6 @@ export function withMember<S extends TObject>(schema: S, name: string, member: o
   return { ...schema, properties: { ...schema.properties, [name]: member } };
 }
 
-/** The schemas of each setting, by the kinds that have it. */
 function settingsOf(kinds: Kinds): ReadonlyMap<string, ReadonlyMap<string, TSchema>> {
   const found = new Map<string, Map<string, TSchema>>();
   for (const [kind, { settings }] of Object.entries(kinds))

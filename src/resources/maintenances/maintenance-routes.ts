@@ -53,7 +53,6 @@ const ID: OpenApiParameter = {
   example: 'm3',
 };
 
-/** Sources of the routes. */
 export interface OwnerMaintenanceSources {
   readonly context: MaintenanceContext & RepeatableContext;
 }

@@ -23,7 +23,6 @@ import {
   readMaintenance,
 } from './maintenance-document.ts';
 
-/** The dependencies of changes of maintenances. */
 export interface MaintenanceContext {
   readonly registry: OwnerMaintenanceStore & SubjectStore;
   /** Without a slash at its end. */

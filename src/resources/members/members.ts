@@ -8,7 +8,6 @@ import type { MemberStore } from '../../store/ports/members.ts';
 import type { Identity, PeopleStore, Person } from '../../store/ports/people.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
-/** The dependencies of changes of members. */
 export interface MemberContext {
   readonly registry: InvitationStore & MemberStore;
   readonly now: () => number;

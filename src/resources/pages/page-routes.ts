@@ -47,7 +47,6 @@ const EXAMPLE = {
 };
 const TAG = 'Status pages';
 
-/** Sources of the routes. */
 export interface OwnedPageSources {
   readonly context: PageContext &
     Omit<PageDomainContext, 'registry' | 'proofs'> &

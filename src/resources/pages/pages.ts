@@ -19,7 +19,6 @@ import { byNameOnPage, type ListedOnPage, listedFinder, nameOnPage } from '../ki
 import { isObject } from '../kit/merge-patch.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
 
-/** The dependencies of changes of pages. */
 export interface PageContext {
   readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'pagesOf' | 'changePage' | 'removePage'> &
     Pick<ServiceStore, 'servicesOf'> &

@@ -104,7 +104,6 @@ export const RuleDocumentSchema = Type.Object(
   strict,
 );
 
-/** A rule as a document. */
 export type RuleDocument = Static<typeof RuleDocumentSchema>;
 
 const readStructure = createDocumentReader<RuleDocument>(RuleDocumentSchema);

@@ -20,13 +20,11 @@ const RuleSchema = namedObject('Rule', {
   definition: RuleDefinitionSchema,
 });
 
-/** Sources of the routes. */
 export interface RuleSources {
   readonly context: RuleContext & RepeatableContext;
   readonly siteUrl: string;
 }
 
-/** The routes. */
 export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
   return createResourceRoutes({
     ...{ changes: ruleChanges, context, siteUrl },

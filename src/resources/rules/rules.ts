@@ -11,7 +11,6 @@ import { createChanges } from '../kit/create-changes.ts';
 import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } from './rule-document.ts';
 
-/** The dependencies of changes of rules. */
 export interface RuleContext {
   readonly registry: RuleStore & OwnedChannels & OwnedServices & OwnedPages;
   /** The live service with that slug; null: there is none. */

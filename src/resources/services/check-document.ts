@@ -119,7 +119,6 @@ export function limitsFor(
     : ownerLimits(usual, minIntervalMs, regions(), ownRegion);
 }
 
-/** The rules for checks. */
 export interface CheckRules {
   readonly destinations: AllowedDestinations;
   readonly limits: MemberLimits;

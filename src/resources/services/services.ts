@@ -18,7 +18,6 @@ import {
   serviceDocumentOf,
 } from './service-document.ts';
 
-/** The dependencies of changes of services. */
 export interface ServiceContext extends PlaceContext {
   readonly registry: Pick<ServiceStore, 'findService' | 'servicesOf' | 'changeService' | 'removeService'> &
     Pick<OwnershipStore, 'registerService' | 'claimAddresses'> &
@@ -29,7 +28,6 @@ export interface ServiceContext extends PlaceContext {
   readonly bounds: CheckBounds;
 }
 
-/** A service of an account. */
 export type OwnedService = Service & { readonly accountId: number };
 
 /** A service as a document describes it. */

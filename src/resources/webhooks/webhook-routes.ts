@@ -42,7 +42,6 @@ const CreatedWebhookSchema = namedObject('CreatedWebhook', {
   secret: Type.String({ description: 'Signs every delivery; it is shown only here.' }),
 });
 
-/** Sources of the routes. */
 export interface WebhookSources {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
   readonly destinations: DestinationsOf;

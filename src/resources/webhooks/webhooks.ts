@@ -5,7 +5,6 @@ import { createMessageId, createWebhookSecret } from '../../notify/webhook-signa
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
-/** The dependencies of changes of webhooks. */
 export interface WebhookContext {
   readonly registry: WebhookStore;
   readonly destinations: DestinationsOf;

@@ -19,7 +19,6 @@ import {
   type SignInSources,
 } from './sign-in-pages.ts';
 
-/** Sources of the page. */
 type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
   readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
 };

@@ -45,7 +45,6 @@ import {
 import { PAGES_PATH } from './page-overview.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
-/** The routes. */
 export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const context = changeContext(sources);
   const find = createFinder(sources);
@@ -166,7 +165,6 @@ function createFinder({ registry }: DashboardSources) {
   };
 }
 
-/** Creates the function that shows the editor of a page. */
 function createEditor(show: ShowPage, { directory, proofs, siteUrl }: DashboardSources) {
   return (
     page: OwnedPage,
@@ -310,7 +308,6 @@ function editorPath({ slug }: OwnedPage, anchor: string, fields: FormFields = ne
   return `${PAGES_PATH}/${slug}${query}#${anchor}`;
 }
 
-/** The number of a group. */
 function groupOf(fields: FormFields): number {
   return Number(fields.get('group')) || 0;
 }

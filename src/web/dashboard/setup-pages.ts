@@ -19,7 +19,6 @@ import { forgetReturn, HOME } from './return-cookie.ts';
 import { languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 import { START_PATH } from './start-pages.ts';
 
-/** The routes. */
 export function setupPages(
   render: RenderPage,
   sources: SignInSources & { readonly registry: InvitationStore },

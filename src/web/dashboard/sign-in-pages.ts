@@ -21,7 +21,6 @@ import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { HOME } from './return-cookie.ts';
 
-/** Sources of the pages. */
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;

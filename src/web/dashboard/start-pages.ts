@@ -130,7 +130,6 @@ function placeText({ kind, host, port, name }: PastedTarget): string | null {
 
 const PATH = `${START_PATH}/notify`;
 
-/** The content of the page. */
 interface Shown {
   /** Null: none is chosen. */
   readonly kind: ChannelKind | null;

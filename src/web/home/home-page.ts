@@ -32,7 +32,6 @@ import { type Group, type HomeFilter, type HomeView, NO_FILTER, readHomeView } f
 import { type Logos, markOf } from './logos.ts';
 import { OWN_SPARKLINES_PATH, SPARKLINES_PATH } from './sparklines.ts';
 
-/** Sources of the page. */
 export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'finder' | 'siteUrl'> {
   readonly registry: PublicReads;
   readonly changes: LiveChanges;
@@ -52,7 +51,6 @@ const MAX_INCIDENTS_SHOWN = 4;
 /** Maximum number of incidents that are read, of which some are left out because the page shows them elsewhere. */
 const MAX_INCIDENTS_READ = 30;
 
-/** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
   const { finder, status, registry, changes, assets, logos, siteUrl } = sources;
   const readIncidents = (accounts: Iterable<number> = []) =>
@@ -205,7 +203,6 @@ const LIKE = {
   }),
 };
 
-/** Sources of the index. */
 export interface SearchIndexSources {
   readonly directory: ShownDirectory;
   readonly finder: Pick<SiteSources['finder'], 'listedFor'>;

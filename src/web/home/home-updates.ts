@@ -19,7 +19,6 @@ import { type Logos, markOf } from './logos.ts';
 /** Maximum number of rows in the list of services that are down or slow; all of them are a link away. */
 const MAX_TROUBLED_SHOWN = 6;
 
-/** Sources of the updates. */
 export interface HomeUpdateSources {
   readonly status: StatusHeads;
   readonly changes: Pick<LiveChanges, 'monitor'>;
@@ -28,7 +27,6 @@ export interface HomeUpdateSources {
   readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
 }
 
-/** Sources of the state of the monitor. */
 type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */

@@ -13,7 +13,6 @@ import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { ServiceFinder } from '../../view/service-finder.ts';
 
-/** Sources of the route. */
 export interface SparklineSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
@@ -49,7 +48,6 @@ const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
   ['down', '--down'],
 ];
 
-/** The route. */
 export function sparklines({ directory, finder, readCells, beginHistory, clock }: SparklineSources): Route {
   let kept: { readonly madeMs: number; readonly body: string; readonly withdrawals: number } | null = null;
   let making: Promise<string> | null = null;

@@ -21,7 +21,6 @@ export interface SettingText {
   readonly where: string;
 }
 
-/** The texts of these pages. */
 export const englishAlerts = {
   channels: 'Channels',
   channelsLead: 'Channels receive alerts; rules choose which.',

@@ -4,7 +4,6 @@ import type { MemberName } from '../../kinds/check-members.ts';
 import type { WordOf } from '../../language/phrase.ts';
 import type { TextMember } from '../../resources/services/service-document.ts';
 
-/** The texts. */
 export const englishChecks = {
   /** The ways to monitor a service, for a choice. */
   kind: {

@@ -11,7 +11,6 @@ import type { KeyScope, Role } from '../../domain/role.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
-/** The texts of these pages. */
 export const englishDashboard = {
   title: 'Dashboard',
   signIn: 'Sign in',
@@ -284,7 +283,6 @@ export const englishDashboard = {
   deliveryProblem: describeDeliveryProblem,
 };
 
-/** The texts of these pages. */
 export const englishMembers = {
   title: 'Members',
   lead: 'People who sign in to this account',

@@ -5,7 +5,6 @@ import { type Moment, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 /** Texts of the dashboard's pages about the posts of owners, in English. */
 
-/** The texts of these pages. */
 export const englishPosts = {
   incidents: 'Incidents',
   incidentsLead:
@@ -59,7 +58,6 @@ export const englishPosts = {
   withdraw: 'Withdraw',
 };
 
-/** The texts of this page. */
 export const englishMaintenance = {
   title: 'Maintenance of all services',
   heading: 'Maintenance',
@@ -85,7 +83,6 @@ export const englishMaintenance = {
   back: 'Previous page',
 };
 
-/** The texts of these pages. */
 export const englishIncidents = {
   title: 'Incidents of all services',
   heading: 'Incidents',

@@ -19,7 +19,6 @@ interface LagWords {
   readonly worst: string | null;
 }
 
-/** The texts of these pages. */
 export const englishServicePage = {
   title: (name: string, status: string) => `${name}: ${status}`,
   path: 'Where you are',

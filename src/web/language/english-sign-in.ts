@@ -3,7 +3,6 @@
 import type { PastedProblem } from '../../domain/pasted/pasted-lines.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
-/** The texts of these pages. */
 export const englishSignIn = {
   wrong: 'The name, the password or the code is not right.',
   wait: (duration: string) => `Too many attempts have failed. Try again in ${duration}.`,
@@ -104,7 +103,6 @@ export const englishSignIn = {
   endOf: (time: string) => `End the session of ${time}`,
 };
 
-/** The texts. */
 export const englishStart = {
   question: 'What do you want to watch?',
   lead: 'Paste addresses as they are, one per line, up to 50 at a time. A few words without an address name a heartbeat, which a job sends when it is done.',

@@ -26,7 +26,6 @@ interface Counts {
   readonly acknowledged: number;
 }
 
-/** The texts. */
 export const englishHonesty = {
   title: 'How long vendors take to report outages',
   heading: 'How long vendors take to report outages',
@@ -65,7 +64,6 @@ export const englishHonesty = {
   ],
 };
 
-/** The texts of this page. */
 export const englishAbout = {
   title: 'About this monitor',
   heading: 'About this monitor',

@@ -4,7 +4,6 @@ import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 import { germanChannelProblem, germanSetting } from './german-channels.ts';
 
-/** The texts of these pages. */
 export const germanAlerts: Texts['alerts'] = {
   channels: 'Kanäle',
   channelsLead: 'Kanäle empfangen Alarme; Regeln wählen, welche.',

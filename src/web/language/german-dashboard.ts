@@ -32,7 +32,6 @@ const BY: WordOf<CheckKind> = {
   heartbeat: 'durch Lebenszeichen',
 };
 
-/** The texts of these pages. */
 export const germanDashboard: Texts['dashboard'] = {
   title: 'Verwaltung',
   signIn: 'Anmelden',
@@ -308,7 +307,6 @@ export const germanDashboard: Texts['dashboard'] = {
   deliveryProblem: germanDeliveryProblem,
 };
 
-/** The texts of these pages. */
 export const germanMembers: Texts['members'] = {
   title: 'Mitglieder',
   lead: 'Personen, die sich bei diesem Konto anmelden',

@@ -4,7 +4,6 @@ import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 import type { englishIncidents, englishMaintenance } from './english-incidents.ts';
 
-/** The texts of these pages. */
 export const germanPosts: Texts['posts'] = {
   incidents: 'Vorfälle',
   incidentsLead:
@@ -58,7 +57,6 @@ export const germanPosts: Texts['posts'] = {
   withdraw: 'Zurückziehen',
 };
 
-/** The texts of this page. */
 export const germanMaintenance: typeof englishMaintenance = {
   title: 'Wartungen aller Dienste',
   heading: 'Wartungen',
@@ -84,7 +82,6 @@ export const germanMaintenance: typeof englishMaintenance = {
   back: 'Vorige Seite',
 };
 
-/** The texts of these pages. */
 export const germanIncidents: typeof englishIncidents = {
   title: 'Vorfälle aller Dienste',
   heading: 'Vorfälle',

@@ -96,7 +96,6 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
     `führt zu ${host}, was nicht öffentlich ist: Verbunden wird nur mit öffentlichen Hosts`,
 };
 
-/** The problem of a word of an assertion. */
 function germanFault({ part, word, choices }: Omit<SettingProblemParams['assertion'], 'line'>): string {
   const list = choices.join(', ');
   switch (part) {
@@ -378,12 +377,10 @@ const NOTICES: TextTable<NoticeParams> = {
     `Die Zugangsdaten der Prüfung von ${domain} wurden entfernt, weil ihr Schlüssel verloren ging. Geben Sie sie neu ein.`,
 };
 
-/** A refusal in German. */
 export function germanRefusal(refusal: Refusal): string {
   return textOf(REFUSALS, refusal, 'Die Anfrage wird abgelehnt.');
 }
 
-/** A notice in German. */
 export function germanNotice(notice: Notice): string {
   return textOf(NOTICES, notice, '');
 }

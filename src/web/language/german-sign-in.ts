@@ -3,7 +3,6 @@
 import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 
-/** The texts of these pages. */
 export const germanSignIn: Texts['signIn'] = {
   wrong: 'Der Name, das Passwort oder der Code stimmt nicht.',
   wait: (duration) => `Zu viele Versuche sind fehlgeschlagen. Versuchen Sie es in ${duration} wieder.`,

@@ -138,7 +138,6 @@ const services = (count: number) => (count === 1 ? '1 Dienst' : `${count} Dienst
 const picture = (formats: readonly string[], kib: number, pixels: number) =>
   `Bild: ${formats.join(', ')}, bis ${kib} KiB und ${pixels} Pixel`;
 
-/** The texts of the editor. */
 export const germanPageEditor: Texts['pageEditor'] = {
   lead: 'Eine Statusseite zeigt Dienste Ihrer Wahl, öffentliche und eigene, unter Ihrem Titel und Logo. Jeder kann sie lesen.',
   noPages: 'Noch keine.',

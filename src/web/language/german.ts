@@ -12,7 +12,6 @@ import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn, germanStart } from './german-sign-in.ts';
 import { germanPageEditor, germanStatusPage, germanSubscribe } from './german-status-page.ts';
 
-/** The texts. */
 const germanHonesty: typeof englishHonesty = {
   title: 'Wie lange Anbieter brauchen, um Ausfälle zu melden',
   heading: 'Wie lange Anbieter brauchen, um Ausfälle zu melden',
@@ -53,7 +52,6 @@ const germanHonesty: typeof englishHonesty = {
   ],
 };
 
-/** The texts of this page. */
 const germanAbout: typeof englishAbout = {
   title: 'Über diese Überwachung',
   heading: 'Über diese Überwachung',

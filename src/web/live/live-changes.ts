@@ -21,7 +21,6 @@ import { createStatusWords } from '../../view/status-words.ts';
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
-/** Sources of the changes. */
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
   /** Lists those that are public, and knows all by their ids. */
   readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };

@@ -35,7 +35,6 @@ import type { LiveUpdate } from '../parts/page-messages.ts';
 import type { LiveChanges } from './live-changes.ts';
 import { joinUpdates, serviceUpdate } from './live-updates.ts';
 
-/** Sources of the streams. */
 export interface LiveSources {
   readonly changes: LiveChanges;
   readonly directory: Pick<ShownDirectory, 'pageName' | 'withdrawals'>;

@@ -65,7 +65,6 @@ export function textsOf(
   return (postMortem === null ? told : [...told, { ...postMortem, status: texts.page.postMortem }]).reverse();
 }
 
-/** The place of a post. */
 interface PostPlace {
   /** The path of the page that has all texts; null: this one. */
   readonly path: string | null;

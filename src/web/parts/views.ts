@@ -50,7 +50,6 @@ const FOR_STRANGERS: ReadonlySet<string> = new Set([
   './subscription',
 ]);
 
-/** The path of the list of services. */
 export function listPath({ home = 'services' }: Pick<ViewSources, 'home'>): string {
   return home === 'services' ? '/' : '/services';
 }

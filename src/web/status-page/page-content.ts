@@ -153,7 +153,6 @@ interface ReadIncidents {
   readonly shown: readonly Incident[];
 }
 
-/** Sources of the incidents. */
 type IncidentSources = Pick<PageViewSources, 'directory'> & { readonly siteUrl: string };
 
 /** The present incidents, with those of the owner, and the days of the others. */

@@ -18,7 +18,6 @@ import { findSession } from '../dashboard/sign-in-pages.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
-/** Sources of the decision. */
 export interface PageReaderSources {
   /** Null: this site has no owners, and nobody sees such pages. */
   readonly owners: OwnerSources | null;
@@ -95,7 +94,6 @@ function readBasicPassword(authorization = ''): string | null {
   return colon === -1 ? null : text.slice(colon + 1).trim();
 }
 
-/** Sources of the form. */
 export interface UnlockSources extends Pick<PageViewSources, 'pages' | 'mayRead'> {
   readonly siteUrl: string;
   readonly unlock: PageReaders['unlock'];

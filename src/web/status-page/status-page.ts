@@ -38,7 +38,6 @@ import { brandStyle, framePage, postPart } from './page-frame.ts';
 import { describePage } from './page-headline.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './page-readers.ts';
 
-/** Sources of these pages. */
 export interface StatusPageViewSources
   extends PageViewSources,
     Pick<UnlockSources, 'unlock'>,
@@ -61,7 +60,6 @@ const QUERY = {
 
 const SAID_QUERY = { offset: OFFSET_PARAMETER };
 
-/** The routes of the pages. */
 export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
   const views = new StatusPages(render, sources);
   const shown = { bucket: 'pages', access: 'everyone', open: 'page' } as const;

@@ -19,7 +19,6 @@ import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { listPath, type RenderPage, renderMissing } from '../parts/views.ts';
 import { framePage } from '../status-page/page-frame.ts';
 
-/** Sources of the pages. */
 export interface SubscribeSources {
   readonly registry: SubscriptionStore;
   /** Null: this site has no status pages. */
@@ -37,7 +36,6 @@ export interface SubscribeSources {
 /** Maximum number of forms that an address of a client sends in a minute. */
 const MAX_FORMS_PER_MINUTE = 5;
 
-/** The topic of a form. */
 interface FormTopic {
   readonly topic: SubscriptionTopic;
   readonly what: string;
