@@ -117,6 +117,14 @@ export interface Route {
   readonly describeOthers?: () => OpenApiPath;
 }
 
+/** The route of a page, which everyone may read unless `access` says otherwise. */
+export function pageRoute(
+  page: Pick<Route, 'path' | 'open' | 'anyMethod' | 'sameOrigin'> & { readonly access?: Access },
+  handle: NonNullable<Route['handle']>,
+): Route {
+  return { bucket: 'pages', access: 'everyone', handle, ...page };
+}
+
 /** The methods of a route, as `Allow` lists them. */
 export function methodsOf({ handle, writes = {} }: Route): string[] {
   return [...(handle === undefined ? [] : ['GET', 'HEAD']), ...Object.keys(writes), 'OPTIONS'];

@@ -1,7 +1,7 @@
 /** `/about`: what this installation is, how and from where it checks, how much, and who runs it. */
 import { regionsOf } from '../domain/node.ts';
 import type { Quorum } from '../domain/region.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
@@ -42,20 +42,15 @@ export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'inter
 }
 
 export function aboutPage(render: RenderPage, sources: AboutPageSources): Route {
-  return {
-    path: '/about',
-    bucket: 'pages',
-    access: 'everyone',
-    handle(request) {
-      const language = chooseLanguage(request);
-      return render('./about', {
-        language,
-        title: language.texts.about.title,
-        styles: [sources.assets.serviceStyle],
-        ...viewAbout(sources, language),
-      });
-    },
-  };
+  return pageRoute({ path: '/about' }, (request) => {
+    const language = chooseLanguage(request);
+    return render('./about', {
+      language,
+      title: language.texts.about.title,
+      styles: [sources.assets.serviceStyle],
+      ...viewAbout(sources, language),
+    });
+  });
 }
 
 function viewAbout(sources: AboutPageSources, { texts, formats }: Language) {

@@ -3,7 +3,7 @@
 import { BADGE_STYLES, PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme } from '../domain/picture.ts';
 import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
-import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import { type BadgeAddresses, nameWithoutHost } from '../view/badge-addresses.ts';
 import {
@@ -57,19 +57,14 @@ export function badgeBuilder(
   };
   return [
     { path: '/badges', bucket: 'pages', access: 'everyone', handle: (request) => show(request, null) },
-    {
-      path: '/badges/:slug',
-      bucket: 'pages',
-      access: 'everyone',
-      async handle(request) {
-        const name = request.params.slug ?? '';
-        const service = await finder.byPageName(request, name);
-        if (service !== null) return await show(request, service);
-        const language = chooseLanguage(request);
-        const message = language.texts.site.noService(name.slice(0, 100));
-        return renderMissing(render, request, language, { error: serviceNotFound(name), message });
-      },
-    },
+    pageRoute({ path: '/badges/:slug' }, async (request) => {
+      const name = request.params.slug ?? '';
+      const service = await finder.byPageName(request, name);
+      if (service !== null) return await show(request, service);
+      const language = chooseLanguage(request);
+      const message = language.texts.site.noService(name.slice(0, 100));
+      return renderMissing(render, request, language, { error: serviceNotFound(name), message });
+    }),
   ];
 }
 

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { fullName } from '../domain/service.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -69,15 +69,10 @@ export function docsPage(
       made = { document, key, view: describeApi(siteUrl, document, limits(), known) };
     return made.view;
   };
-  return {
-    path: '/docs',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      return render('./docs', { language, title: language.texts.site.apiTitle, ...(await describe()) });
-    },
-  };
+  return pageRoute({ path: '/docs' }, async (request) => {
+    const language = chooseLanguage(request);
+    return render('./docs', { language, title: language.texts.site.apiTitle, ...(await describe()) });
+  });
 }
 
 function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimits, known: KnownThings) {

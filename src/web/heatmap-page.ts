@@ -11,7 +11,7 @@ import {
 } from '../domain/picture.ts';
 import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import type { BeginHistory } from '../view/history-reads.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
@@ -36,49 +36,44 @@ const BAD_LEVELS: Readonly<Partial<Record<CellLevel, number>>> = { slow: 1, fail
 
 export function heatmapPage(render: RenderPage, sources: HeatmapPageSources): Route {
   const { finder, readCells, beginHistory, assets, now } = sources;
-  return {
-    path: '/heatmap',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      const { window, category } = readParameters(request.query, QUERY);
-      const shown = await finder.listedFor(request);
-      const known = shown.all().filter((service) => service.verified || isOwn(service, shown.accounts));
-      const wanted = known.filter((service) => category === '' || service.category === category);
-      const services = wanted.slice(0, MAX_HEATMAP_SERVICES);
-      const span = spanOf(window, now());
-      const ids = services.map(({ id }) => id);
-      // Without the store of past checks, a page that says so is better than an error.
-      const cells = await beginHistory()(() => readCells(ids, window, span));
-      const rows = cells === null ? [] : rowsOf(services, cells, span, language);
-      const pathOf = (change: { readonly window?: string; readonly category?: Category | '' }) => {
-        const given = Object.entries({ window, category, ...change }).filter(([, value]) => value !== '');
-        return `/heatmap?${new URLSearchParams(given)}`;
-      };
-      return render('./heatmap', {
-        language,
-        title: language.texts.incidents.heatmapTitle,
-        styles: [assets.serviceStyle],
-        hasCells: cells !== null,
-        steps: stepsOf(span),
-        window,
-        windows: PICTURE_WINDOWS.map((name) => ({ name, path: pathOf({ window: name }) })),
-        categories: ['' as const, ...CATEGORIES.filter((one) => known.some((it) => it.category === one))].map(
-          (name) => ({ name, path: pathOf({ category: name }) }),
-        ),
-        category,
-        groups: [...Map.groupBy(rows, (row) => row.category)]
-          .sort(([a], [b]) => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b))
-          .map(([name, ofCategory]) => ({ name, rows: ofCategory.sort((a, b) => b.weight - a.weight) })),
-        ends: [span.from, (span.from + span.to) / 2, span.to].map((at) => `${shortTime(at, span)} UTC`),
-        levels: CELL_LEVELS,
-        left: wanted.length - services.length,
-        picture: `/api/heatmap.png?${new URLSearchParams({ window, ...(category === '' ? {} : { category }) })}`,
-        pageOf: (service: Service) => shown.pageName(service),
-      });
-    },
-  };
+  return pageRoute({ path: '/heatmap' }, async (request) => {
+    const language = chooseLanguage(request);
+    const { window, category } = readParameters(request.query, QUERY);
+    const shown = await finder.listedFor(request);
+    const known = shown.all().filter((service) => service.verified || isOwn(service, shown.accounts));
+    const wanted = known.filter((service) => category === '' || service.category === category);
+    const services = wanted.slice(0, MAX_HEATMAP_SERVICES);
+    const span = spanOf(window, now());
+    const ids = services.map(({ id }) => id);
+    // Without the store of past checks, a page that says so is better than an error.
+    const cells = await beginHistory()(() => readCells(ids, window, span));
+    const rows = cells === null ? [] : rowsOf(services, cells, span, language);
+    const pathOf = (change: { readonly window?: string; readonly category?: Category | '' }) => {
+      const given = Object.entries({ window, category, ...change }).filter(([, value]) => value !== '');
+      return `/heatmap?${new URLSearchParams(given)}`;
+    };
+    return render('./heatmap', {
+      language,
+      title: language.texts.incidents.heatmapTitle,
+      styles: [assets.serviceStyle],
+      hasCells: cells !== null,
+      steps: stepsOf(span),
+      window,
+      windows: PICTURE_WINDOWS.map((name) => ({ name, path: pathOf({ window: name }) })),
+      categories: ['' as const, ...CATEGORIES.filter((one) => known.some((it) => it.category === one))].map(
+        (name) => ({ name, path: pathOf({ category: name }) }),
+      ),
+      category,
+      groups: [...Map.groupBy(rows, (row) => row.category)]
+        .sort(([a], [b]) => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b))
+        .map(([name, ofCategory]) => ({ name, rows: ofCategory.sort((a, b) => b.weight - a.weight) })),
+      ends: [span.from, (span.from + span.to) / 2, span.to].map((at) => `${shortTime(at, span)} UTC`),
+      levels: CELL_LEVELS,
+      left: wanted.length - services.length,
+      picture: `/api/heatmap.png?${new URLSearchParams({ window, ...(category === '' ? {} : { category }) })}`,
+      pageOf: (service: Service) => shown.pageName(service),
+    });
+  });
 }
 
 /** The rows with their cells as one path for each level, and the bad times in words. */

@@ -2,7 +2,7 @@
 import { HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
 import { MIN_RANKED_OUTAGES } from '../domain/incident/honesty.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { HONESTY_WINDOWS, type HonestVendor, type ReadHonesty } from '../view/honesty.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -36,44 +36,39 @@ export function honestyPage(
   render: RenderPage,
   { directory, readHonesty, assets, logos }: HonestyPageSources,
 ): Route {
-  return {
-    path: '/honesty',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      const { texts, formats } = language;
-      const { window, offset } = readParameters(request.query, QUERY);
-      const { vendors, all } = await readHonesty(window);
-      const pathOf = (start: number, name = window) =>
-        `/honesty?${new URLSearchParams({ window: name, ...(start === 0 ? {} : { offset: String(start) }) })}`;
-      const view = (vendor: HonestVendor) => ({
-        ...viewVendor(vendor, language, (service) => directory.pageName(service)),
-        page: directory.pageName(vendor.service),
-        mark: markOf(vendor.service, logos),
-      });
-      return render('./honesty', {
-        language,
-        title: texts.honesty.title,
-        styles: [assets.serviceStyle],
-        window,
-        windows: HONESTY_WINDOWS.map((name) => ({ name, path: pathOf(0, name) })),
-        summary: texts.honesty.summary(
-          { outages: all.outages, vendors: vendors.length, acknowledged: all.acknowledged },
-          all.medianMs === null ? null : lagText(all.medianMs, language),
-        ),
-        rules: texts.honesty.rules(MIN_RANKED_OUTAGES),
-        vendors: vendors.slice(offset, offset + PAGE_LENGTH).map(view),
-        isEmpty: vendors.length === 0,
-        ticks: [
-          ...TICKS_MS.map((ms) => ({ x: xOf(ms), text: ms === 0 ? '0' : formats.length(ms) })),
-          { x: NEVER_X, text: texts.honesty.never },
-        ],
-        newer: offset === 0 ? null : pathOf(Math.max(0, offset - PAGE_LENGTH)),
-        older: vendors.length > offset + PAGE_LENGTH ? pathOf(offset + PAGE_LENGTH) : null,
-      });
-    },
-  };
+  return pageRoute({ path: '/honesty' }, async (request) => {
+    const language = chooseLanguage(request);
+    const { texts, formats } = language;
+    const { window, offset } = readParameters(request.query, QUERY);
+    const { vendors, all } = await readHonesty(window);
+    const pathOf = (start: number, name = window) =>
+      `/honesty?${new URLSearchParams({ window: name, ...(start === 0 ? {} : { offset: String(start) }) })}`;
+    const view = (vendor: HonestVendor) => ({
+      ...viewVendor(vendor, language, (service) => directory.pageName(service)),
+      page: directory.pageName(vendor.service),
+      mark: markOf(vendor.service, logos),
+    });
+    return render('./honesty', {
+      language,
+      title: texts.honesty.title,
+      styles: [assets.serviceStyle],
+      window,
+      windows: HONESTY_WINDOWS.map((name) => ({ name, path: pathOf(0, name) })),
+      summary: texts.honesty.summary(
+        { outages: all.outages, vendors: vendors.length, acknowledged: all.acknowledged },
+        all.medianMs === null ? null : lagText(all.medianMs, language),
+      ),
+      rules: texts.honesty.rules(MIN_RANKED_OUTAGES),
+      vendors: vendors.slice(offset, offset + PAGE_LENGTH).map(view),
+      isEmpty: vendors.length === 0,
+      ticks: [
+        ...TICKS_MS.map((ms) => ({ x: xOf(ms), text: ms === 0 ? '0' : formats.length(ms) })),
+        { x: NEVER_X, text: texts.honesty.never },
+      ],
+      newer: offset === 0 ? null : pathOf(Math.max(0, offset - PAGE_LENGTH)),
+      older: vendors.length > offset + PAGE_LENGTH ? pathOf(offset + PAGE_LENGTH) : null,
+    });
+  });
 }
 
 function viewVendor(

@@ -3,7 +3,7 @@
 import { INCIDENT_SOURCES, SEVERITIES } from '../domain/incident/incident.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -32,54 +32,49 @@ export function incidentsPage(
   render: RenderPage,
   { finder, registry, assets, logos, now }: IncidentsPageSources,
 ): Route {
-  return {
-    path: '/incidents',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      const at = now();
-      const listed = await finder.listedFor(request);
-      const { source, severity, offset } = readParameters(request.query, INCIDENTS_QUERY);
-      // One more than the page has shows whether there are older ones.
-      const found = await registry.listIncidents({
-        ...everyonesAnd(listed.accounts),
-        ...(source === '' ? {} : { source }),
-        ...(severity === '' ? {} : { severity }),
-        limit: PAGE_LENGTH + 1,
-        offset,
-      });
-      const shown = found.slice(0, PAGE_LENGTH).flatMap((incident) => {
-        const service = listed.byId(incident.serviceId);
-        if (service === null) return [];
-        const page = listed.pageName(service);
-        const view = viewPageIncident(incident, page, at, language);
-        return [
-          {
-            ...view,
-            startedAt: incident.startedAt,
-            name: fullName(service),
-            page,
-            mark: markOf(service, logos),
-          },
-        ];
-      });
-      const pathOf = (start: number) => {
-        const given = { source, severity, offset: start === 0 ? '' : String(start) };
-        return `?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ''))}`;
-      };
-      return render('./incidents', {
-        language,
-        title: language.texts.incidents.title,
-        styles: [assets.serviceStyle],
-        days: groupByDay(shown).map((day) => ({ ...day, day: `${language.formats.day(day.at)} (UTC)` })),
-        sources: ['', ...INCIDENT_SOURCES],
-        severities: ['', ...SEVERITIES],
-        source,
-        severity,
-        newer: offset === 0 ? null : pathOf(Math.max(0, offset - PAGE_LENGTH)),
-        older: found.length > PAGE_LENGTH ? pathOf(offset + PAGE_LENGTH) : null,
-      });
-    },
-  };
+  return pageRoute({ path: '/incidents' }, async (request) => {
+    const language = chooseLanguage(request);
+    const at = now();
+    const listed = await finder.listedFor(request);
+    const { source, severity, offset } = readParameters(request.query, INCIDENTS_QUERY);
+    // One more than the page has shows whether there are older ones.
+    const found = await registry.listIncidents({
+      ...everyonesAnd(listed.accounts),
+      ...(source === '' ? {} : { source }),
+      ...(severity === '' ? {} : { severity }),
+      limit: PAGE_LENGTH + 1,
+      offset,
+    });
+    const shown = found.slice(0, PAGE_LENGTH).flatMap((incident) => {
+      const service = listed.byId(incident.serviceId);
+      if (service === null) return [];
+      const page = listed.pageName(service);
+      const view = viewPageIncident(incident, page, at, language);
+      return [
+        {
+          ...view,
+          startedAt: incident.startedAt,
+          name: fullName(service),
+          page,
+          mark: markOf(service, logos),
+        },
+      ];
+    });
+    const pathOf = (start: number) => {
+      const given = { source, severity, offset: start === 0 ? '' : String(start) };
+      return `?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ''))}`;
+    };
+    return render('./incidents', {
+      language,
+      title: language.texts.incidents.title,
+      styles: [assets.serviceStyle],
+      days: groupByDay(shown).map((day) => ({ ...day, day: `${language.formats.day(day.at)} (UTC)` })),
+      sources: ['', ...INCIDENT_SOURCES],
+      severities: ['', ...SEVERITIES],
+      source,
+      severity,
+      newer: offset === 0 ? null : pathOf(Math.max(0, offset - PAGE_LENGTH)),
+      older: found.length > PAGE_LENGTH ? pathOf(offset + PAGE_LENGTH) : null,
+    });
+  });
 }

@@ -4,7 +4,7 @@ import { beginningOf, type Incident } from '../domain/incident/incident.ts';
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import type { Route } from '../http/route.ts';
+import { pageRoute, type Route } from '../http/route.ts';
 import { age, ahead, lasting, type Phrase, time } from '../language/phrase.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
@@ -33,53 +33,48 @@ export function maintenancePage(
   render: RenderPage,
   { finder, registry, assets }: MaintenancePageSources,
 ): Route {
-  return {
-    path: '/maintenance',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      const shown = await finder.listedFor(request);
-      /** The service as rows name it; null: it was removed meanwhile. */
-      const serviceOf = (id: number) => {
-        const service = shown.byId(id);
-        return service === null ? null : { name: fullName(service), page: shown.pageName(service) };
-      };
-      const { list: only, offset } = readParameters(request.query, QUERY);
-      const readList = async (list: (typeof LISTS)[number]) => {
-        const length = only === undefined ? SHOWN_OF_EACH : PAGE_LENGTH;
-        // One more than is shown tells whether there are others.
-        const place = { limit: length + 1, offset: only === undefined ? 0 : offset };
-        const page = { ...everyonesAnd(shown.accounts), ...place };
-        const found =
-          list === 'past'
-            ? await registry.listIncidents({ ...page, maintenanceOnly: true })
-            : await registry.listMaintenances({ ...page, phase: list });
-        const rows = found.slice(0, length).flatMap((one): MaintenanceRow[] => {
-          const service = serviceOf(one.serviceId);
-          if (service === null) return [];
-          if (!('phase' in one)) return viewPast(one, service, language);
-          return [viewAnnounced(one, service, language)];
-        });
-        return {
-          list,
-          heading: language.texts.maintenance[list],
-          rows: joinServices(rows),
-          hasMore: found.length > length,
-        };
-      };
-      const lists = await Promise.all((only === undefined ? LISTS : [only]).map(readList));
-      return render('./maintenance', {
-        language,
-        title: language.texts.maintenance.title,
-        styles: [assets.serviceStyle],
-        lists,
-        only: only ?? null,
-        older: only !== undefined && lists[0]?.hasMore === true ? offset + PAGE_LENGTH : null,
-        newer: offset === 0 ? null : Math.max(0, offset - PAGE_LENGTH),
+  return pageRoute({ path: '/maintenance' }, async (request) => {
+    const language = chooseLanguage(request);
+    const shown = await finder.listedFor(request);
+    /** The service as rows name it; null: it was removed meanwhile. */
+    const serviceOf = (id: number) => {
+      const service = shown.byId(id);
+      return service === null ? null : { name: fullName(service), page: shown.pageName(service) };
+    };
+    const { list: only, offset } = readParameters(request.query, QUERY);
+    const readList = async (list: (typeof LISTS)[number]) => {
+      const length = only === undefined ? SHOWN_OF_EACH : PAGE_LENGTH;
+      // One more than is shown tells whether there are others.
+      const place = { limit: length + 1, offset: only === undefined ? 0 : offset };
+      const page = { ...everyonesAnd(shown.accounts), ...place };
+      const found =
+        list === 'past'
+          ? await registry.listIncidents({ ...page, maintenanceOnly: true })
+          : await registry.listMaintenances({ ...page, phase: list });
+      const rows = found.slice(0, length).flatMap((one): MaintenanceRow[] => {
+        const service = serviceOf(one.serviceId);
+        if (service === null) return [];
+        if (!('phase' in one)) return viewPast(one, service, language);
+        return [viewAnnounced(one, service, language)];
       });
-    },
-  };
+      return {
+        list,
+        heading: language.texts.maintenance[list],
+        rows: joinServices(rows),
+        hasMore: found.length > length,
+      };
+    };
+    const lists = await Promise.all((only === undefined ? LISTS : [only]).map(readList));
+    return render('./maintenance', {
+      language,
+      title: language.texts.maintenance.title,
+      styles: [assets.serviceStyle],
+      lists,
+      only: only ?? null,
+      older: only !== undefined && lists[0]?.hasMore === true ? offset + PAGE_LENGTH : null,
+      newer: offset === 0 ? null : Math.max(0, offset - PAGE_LENGTH),
+    });
+  });
 }
 
 /** A service as a row names it. */

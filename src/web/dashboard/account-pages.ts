@@ -2,7 +2,7 @@
 
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
 import { describeTotp } from '../../auth/totp.ts';
-import { type HttpResponse, json, type Route } from '../../http/route.ts';
+import { type HttpResponse, json, pageRoute, type Route } from '../../http/route.ts';
 import { asText, time } from '../../language/phrase.ts';
 import {
   addPasskey,
@@ -23,7 +23,6 @@ import {
   type FormFields,
   type RefusedForm,
   type ShowPage,
-  viewForms,
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -53,52 +52,45 @@ export function accountPages(show: ShowPage, sources: DashboardSources): Route[]
     const { password } = ways;
     const { host } = new URL(siteUrl);
     const seed = seedOf(session, password?.changedAt ?? 0);
-    return show(
-      './dashboard-account',
-      {
-        title: texts.accountTitle,
-        person: personName,
-        isRecent: isRecentSignIn(context, personOf(session)),
-        maxAgeMinutes: MAX_SIGN_IN_AGE_MINUTES,
-        forms: viewForms(refused),
-        passkeysAllowed: local.passkeys.isAllowed,
-        passkeys: ways.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
-          id,
-          name,
-          made: [time(createdAt)],
-          used: [lastUsedAt === null ? texts.never : time(lastUsedAt)],
-        })),
-        password: password === null ? null : texts.passwordSince(password.name, time(password.changedAt)),
-        passwordOpen: refused?.form === 'password',
-        recoveryCodes: ways.recoveryCodes,
-        signInName: password?.name ?? personName,
-        minPassword: MIN_PASSWORD_LENGTH,
-        maxPassword: MAX_PASSWORD_LENGTH,
-        totp: await describeTotp(local.secret.offerTotpSecret(seed), `${personName} (${host})`),
-        providers: ways.providers.map((id) => providers.find((one) => one.id === id)?.title ?? id),
-        sessions: sessions.map(({ sha256, accountName, createdAt, expiresAt }) => ({
-          id: sessionIdOf(sha256),
-          accountName,
-          since: [time(createdAt)],
-          until: [time(expiresAt)],
-          isThis: Buffer.compare(sha256, session.sha256) === 0,
-          endLabel: texts.endOf(asText([time(createdAt)], language.formats, now())),
-        })),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-account', session, refused, {
+      title: texts.accountTitle,
+      person: personName,
+      isRecent: isRecentSignIn(context, personOf(session)),
+      maxAgeMinutes: MAX_SIGN_IN_AGE_MINUTES,
+      passkeysAllowed: local.passkeys.isAllowed,
+      passkeys: ways.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+        id,
+        name,
+        made: [time(createdAt)],
+        used: [lastUsedAt === null ? texts.never : time(lastUsedAt)],
+      })),
+      password: password === null ? null : texts.passwordSince(password.name, time(password.changedAt)),
+      passwordOpen: refused?.form === 'password',
+      recoveryCodes: ways.recoveryCodes,
+      signInName: password?.name ?? personName,
+      minPassword: MIN_PASSWORD_LENGTH,
+      maxPassword: MAX_PASSWORD_LENGTH,
+      totp: await describeTotp(local.secret.offerTotpSecret(seed), `${personName} (${host})`),
+      providers: ways.providers.map((id) => providers.find((one) => one.id === id)?.title ?? id),
+      sessions: sessions.map(({ sha256, accountName, createdAt, expiresAt }) => ({
+        id: sessionIdOf(sha256),
+        accountName,
+        since: [time(createdAt)],
+        until: [time(expiresAt)],
+        isThis: Buffer.compare(sha256, session.sha256) === 0,
+        endLabel: texts.endOf(asText([time(createdAt)], language.formats, now())),
+      })),
+    });
   };
 
   const showCodes = (session: Visitor, codes: readonly string[]): HttpResponse =>
-    show('./recovery-codes', { title: session.language.texts.signIn.codesTitle, codes }, session);
+    show('./recovery-codes', session, null, { title: session.language.texts.signIn.codesTitle, codes });
 
-  const routes = visitorForms(sources, PATH, page);
-  const form = (name: string, take: Parameters<typeof routes>[1]) => routes(name, take, 'viewer');
+  const form = visitorForms(sources, PATH, page, 'viewer');
   const idOf = (fields: FormFields) => fields.get('id') ?? '';
 
   return [
-    visitorRoute(sources, PATH, (session) => page(session, null)),
+    visitorRoute(sources, PATH, 'viewer', (session) => page(session, null)),
     form('password', async (_, session, fields) => {
       const { password } = await registry.waysOf(session.personId);
       const outcome = await changePassword(context, personOf(session), {
@@ -127,18 +119,15 @@ export function accountPages(show: ShowPage, sources: DashboardSources): Route[]
     ),
     form('passkeys/remove', (_, session, fields) => removePasskey(context, personOf(session), idOf(fields))),
     form('sessions/end', (_, session, fields) => endSession(context, personOf(session), idOf(fields))),
-    {
-      path: `${PATH}/passkeys/challenge`,
-      bucket: 'pages',
-      access: { member: 'viewer' },
-      anyMethod: true,
-      async handle(request) {
+    pageRoute(
+      { path: `${PATH}/passkeys/challenge`, access: { member: 'viewer' }, anyMethod: true },
+      async (request) => {
         const { session } = await requireForm(request, sources);
         const { passkeys } = await registry.waysOf(session.personId);
         const owner = { subject: subjectOf(session), name: session.personName, passkeys };
         return notStored(json(await local.passkeys.begin(owner)));
       },
-    },
+    ),
   ];
 }
 

@@ -12,12 +12,7 @@ import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import type { ChannelKinds } from '../../resources/channels/channel-document.ts';
-import {
-  channelChanges,
-  replayMessage,
-  type SendContext,
-  testChannel,
-} from '../../resources/channels/channels.ts';
+import { channelChanges, replayMessage, testChannel } from '../../resources/channels/channels.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
@@ -25,18 +20,18 @@ import type { StoredMessage } from '../../store/ports/channels.ts';
 import type { Language } from '../language/language.ts';
 import { channelFields, channelLabels, readChannelFields } from './channel-fields.ts';
 import {
+  changeContext,
   type DashboardForm,
   type DashboardSources,
   describeRefusals,
   type FormFields,
   formRoute,
-  memberOf,
+  numberIn,
   type RefusedForm,
   requireRole,
-  revisionIn,
   type ShowPage,
   shownRevision,
-  viewForms,
+  targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
@@ -49,18 +44,12 @@ const POLL_MS = 250;
 const DELAYS_MS = 30 * DAY_MS;
 
 export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
-  const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
-  const ruleContext = {
-    registry,
-    now,
-    findService: directory.whole.bySlug,
-    findServiceById: directory.whole.byId,
-  };
+  const { registry, kinds } = sources;
+  const ruleContext = changeContext(sources);
   const editor = createEditor(show, sources);
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<Channel> =>
-    resultOf(await channelChanges.find(context, memberOf(session), Number(params.id) || 0));
+    resultOf(await channelChanges.find(sources, session, Number(params.id) || 0));
 
   const findKind = ({ params }: HttpRequest): ChannelKind => {
     const kind = offeredKinds(kinds).find((one) => one === params.kind);
@@ -80,12 +69,9 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     });
 
   return [
-    visitorRoute(sources, PATH, (session) => showOverview(show, sources, session)),
-    visitorRoute(
-      sources,
-      `${PATH}/new/:kind`,
-      (session, request) => editor(findKind(request), session, null),
-      'editor',
+    visitorRoute(sources, PATH, 'viewer', (session) => showOverview(show, sources, session)),
+    visitorRoute(sources, `${PATH}/new/:kind`, 'editor', (session, request) =>
+      editor(findKind(request), session, null),
     ),
     formRoute<ChannelKind>(sources, {
       path: `${PATH}/new/:kind/save`,
@@ -94,7 +80,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       labels: (kind, session) => channelLabels(kinds, kind, session),
       async take(kind, session, fields) {
         const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
-        const outcome = await channelChanges.add(context, memberOf(session), document);
+        const outcome = await channelChanges.add(sources, session, document);
         if (!outcome.ok) return outcome;
         const hasRule = await addFirstRule(ruleContext, outcome.value, session);
         return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
@@ -102,7 +88,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       back: () => PATH,
       page: editor,
     }),
-    visitorRoute(sources, `${PATH}/:id`, async (session, request) => {
+    visitorRoute(sources, `${PATH}/:id`, 'viewer', async (session, request) => {
       const { alerts } = session.language.texts;
       const added = new URLSearchParams(request.query).get('new');
       const channel = await find(request, session);
@@ -112,12 +98,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('save', async (channel, session, fields) => {
       const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      return await channelChanges.patch(
-        context,
-        memberOf(session),
-        { key: channel.id, revisions: revisionIn(fields) },
-        patch,
-      );
+      return await channelChanges.patch(sources, session, targetIn(channel.id, fields), patch);
     }),
     form('ask', async ({ id }, session) => {
       requireRole(session, 'editor');
@@ -127,18 +108,17 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     form('rule', (channel, session, fields) => addToRule(ruleContext, channel, session, fields)),
     form('test', async (channel, session) => {
       requireRole(session, 'editor');
-      const outcome = await testChannel(context, memberOf(session), channel.id);
+      const outcome = await testChannel(sources, session, channel.id);
       if (!outcome.ok) return { problems: describeRefusals(outcome, session) };
       const note = await outcomeOf(sources, channel, outcome.value, session.language);
       return await editor(channel, session, null, note);
     }),
     form('replay', ({ id }, session, fields) =>
-      replayMessage(context, memberOf(session), id, Number(fields.get('message')) || 0),
+      replayMessage(sources, session, id, numberIn(fields, 'message')),
     ),
     form(
       'remove',
-      ({ id }, session, fields) =>
-        channelChanges.remove(context, memberOf(session), { key: id, revisions: revisionIn(fields) }),
+      ({ id }, session, fields) => channelChanges.remove(sources, session, targetIn(id, fields)),
       () => PATH,
     ),
   ];
@@ -160,22 +140,17 @@ async function showOverview(
   const { count, p50Ms, p99Ms } = delay;
   const { number } = language.formats;
   const seconds = (ms: number) => `${number(Math.max(0.1, Math.round(ms / 100) / 10))} s`;
-  return show(
-    './dashboard-channels',
-    {
-      title: alerts.channels,
-      forms: viewForms(null),
-      delay:
-        p50Ms === null || p99Ms === null ? null : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
-      channels: channels.map((channel) => ({
-        ...viewChannel(kinds, channel, messages, language),
-        isInRule: rules.some((rule) => rule.channels.includes(channel.id)),
-      })),
-      kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
-      messages: viewMessages(messages, channels, language),
-    },
-    session,
-  );
+  return show('./dashboard-channels', session, null, {
+    title: alerts.channels,
+    delay:
+      p50Ms === null || p99Ms === null ? null : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
+    channels: channels.map((channel) => ({
+      ...viewChannel(kinds, channel, messages, language),
+      isInRule: rules.some((rule) => rule.channels.includes(channel.id)),
+    })),
+    kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
+    messages: viewMessages(messages, channels, language),
+  });
 }
 
 /** The form of a new channel, or of one of the account with its messages. */
@@ -197,28 +172,22 @@ function createEditor(show: ShowPage, { registry, kinds }: DashboardSources) {
       rules.filter(({ channels }) => channel !== null && channels.includes(channel.id) === isIn),
     );
     const word = language.texts.alerts.kind[kind];
-    return show(
-      './dashboard-channel',
-      {
-        title: channel?.name ?? language.texts.alerts.addKind(word),
-        path: `${PATH}/${channel === null ? `new/${kind}` : channel.id}`,
-        kind,
-        word,
-        note,
-        inRules,
-        otherRules,
-        forms: viewForms(refused),
-        name: channel?.name ?? (channel === null ? word : ''),
-        chosen: channel?.language ?? language.code,
-        languages: MESSAGE_LANGUAGES,
-        fields: channelFields({ kinds, kind, channel }, refused, language),
-        channel: channel === null ? null : viewChannel(kinds, channel, messages, language),
-        revision: channel === null ? 0 : shownRevision(refused, channel),
-        messages: channel === null ? [] : viewMessages(messages, [channel], language),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-channel', session, refused, {
+      title: channel?.name ?? language.texts.alerts.addKind(word),
+      path: `${PATH}/${channel === null ? `new/${kind}` : channel.id}`,
+      kind,
+      word,
+      note,
+      inRules,
+      otherRules,
+      name: channel?.name ?? (channel === null ? word : ''),
+      chosen: channel?.language ?? language.code,
+      languages: MESSAGE_LANGUAGES,
+      fields: channelFields({ kinds, kind, channel }, refused, language),
+      channel: channel === null ? null : viewChannel(kinds, channel, messages, language),
+      revision: channel === null ? 0 : shownRevision(refused, channel),
+      messages: channel === null ? [] : viewMessages(messages, [channel], language),
+    });
   };
 }
 
@@ -246,13 +215,12 @@ async function addToRule(
   session: Visitor,
   fields: FormFields,
 ): Promise<Outcome<unknown>> {
-  const principal = memberOf(session);
-  const found = await ruleChanges.find(context, principal, Number(fields.get('rule')) || 0);
+  const found = await ruleChanges.find(context, session, numberIn(fields, 'rule'));
   if (!found.ok) return found;
   const { channels = [] } = await ruleChanges.documentOf(context, found.value);
   const patch = { channels: [...channels.filter((one) => one !== name), name] };
   const { id, revision } = found.value;
-  return await ruleChanges.patch(context, principal, { key: id, revisions: [revision] }, patch);
+  return await ruleChanges.patch(context, session, { key: id, revisions: [revision] }, patch);
 }
 
 /** The first channel gets a rule, so that the account is told something. */
@@ -263,7 +231,7 @@ export async function addFirstRule(
 ): Promise<boolean> {
   if ((await context.registry.rulesOf(session.accountId)).length > 0) return false;
   const document = { name: session.language.texts.alerts.firstRule, own: true, channels: [name] };
-  return (await ruleChanges.add(context, memberOf(session), document)).ok;
+  return (await ruleChanges.add(context, session, document)).ok;
 }
 
 /** The kinds that can be chosen, in the order in which they are shown. */

@@ -89,8 +89,13 @@ export type FormSources = Pick<SignInSources, 'sessions' | 'cookie' | 'chargeCha
   readonly askFirst?: AskFirst;
 };
 
-/** Renders a page of the account, also with the problems of a refused form. */
-export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
+/** Renders a page of the account with its `forms`; the problems of a refused one give it status 400. */
+export type ShowPage = (
+  template: string,
+  session: Visitor,
+  refused: RefusedForm | null,
+  data: object,
+) => HttpResponse;
 
 /** The context of changes that a member makes by forms (`src/resources/`). */
 export function changeContext({
@@ -115,14 +120,9 @@ export function changeContext({
   };
 }
 
-/** The signed-in member of an account. */
-export function memberOf({ role, accountId }: Visitor) {
-  return { role, accountId };
-}
-
 /** Throws `forbidden_role` if the visitor's role does not include `needed`. */
 export function requireRole(session: Visitor, needed: Role): void {
-  const refused = needed === 'viewer' ? null : refuseRole(memberOf(session), needed);
+  const refused = needed === 'viewer' ? null : refuseRole(session, needed);
   for (const { refusal } of refused?.refusals ?? [])
     throw new HttpError('forbidden_role', describeRefusal(refusal));
 }
@@ -175,13 +175,13 @@ export interface DashboardForm<Subject> {
 
 /**
  * The route of a page for signed-in visitors; other visitors are redirected to the sign-in page. `role`: the role that the
- * page needs; by default it shows no secrets, and every member may see it.
+ * page needs; one for every member (`viewer`) shows no secrets.
  */
 export function visitorRoute(
   sources: Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl'>,
   path: string,
+  role: Role,
   show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-  role: Role = 'viewer',
 ): Route {
   return {
     path,
@@ -235,17 +235,21 @@ function nameOf(subject: unknown): string | null {
   return 'title' in subject && typeof subject.title === 'string' ? subject.title : null;
 }
 
-/** Creates the routes of the forms of a page about the account itself. `page` renders it with a refused form. */
+/**
+ * Creates the routes of the forms of a page about the account itself. `page` renders it with a refused form; `role`: as of
+ * {@link DashboardForm}.
+ */
 export function visitorForms(
   sources: FormSources,
   path: string,
   page: (session: Visitor, refused: RefusedForm) => Promise<HttpResponse>,
+  role: Role = 'editor',
 ) {
-  return (name: string, take: DashboardForm<Visitor>['take'], role?: Role): Route =>
+  return (name: string, take: DashboardForm<Visitor>['take']): Route =>
     formRoute<Visitor>(sources, {
       path: `${path}/${name}`,
       name,
-      ...(role === undefined ? {} : { role }),
+      role,
       find: (_request, session) => session,
       take,
       back: () => path,
@@ -306,14 +310,19 @@ export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<stri
 /** The rights of the visitor, for templates: forms that a role may not use are not shown. */
 export function viewRights(session: Visitor) {
   return {
-    mayEdit: refuseRole(memberOf(session), 'editor') === null,
-    mayOwn: refuseRole(memberOf(session), 'owner') === null,
+    mayEdit: refuseRole(session, 'editor') === null,
+    mayOwn: refuseRole(session, 'owner') === null,
   };
 }
 
-/** The revision that the sender of a form has seen, as changes take it. */
-export function revisionIn(fields: FormFields): readonly [number] {
-  return [Number(fields.get('revision')) || 0];
+/** The target of a change: `key`, with the revision that the sender of the form has seen. */
+export function targetIn<Key>(key: Key, fields: FormFields) {
+  return { key, revisions: [numberIn(fields, 'revision')] } as const;
+}
+
+/** The number in a field; 0: there is none. */
+export function numberIn(fields: FormFields, name: string): number {
+  return Number(fields.get(name)) || 0;
 }
 
 /**
@@ -324,7 +333,7 @@ export function shownRevision(
   refused: Pick<RefusedForm, 'typed' | 'isOvertaken'> | null,
   { revision }: { readonly revision: number },
 ): number {
-  return refused === null || refused.isOvertaken ? revision : revisionIn(refused.typed)[0] || revision;
+  return refused === null || refused.isOvertaken ? revision : numberIn(refused.typed, 'revision') || revision;
 }
 
 /** The forms of a page for its template. */

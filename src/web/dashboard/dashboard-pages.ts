@@ -23,7 +23,6 @@ import {
   type AskFirst,
   changeContext,
   type DashboardSources,
-  memberOf,
   type RefusedForm,
   type ShowPage,
   viewForms,
@@ -58,23 +57,23 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
   const context = changeContext(given);
   const invitation = invitationCookie(given);
 
-  const show: ShowPage = (template, data, session, code = 200) => {
+  const show: ShowPage = (template, session, refused, data) => {
     const { language, formToken: token, accountName: account } = session;
     const path = 'path' in data ? data.path : undefined;
     const tabs = tabsOf(language, session.role, template, path);
     const base = { language, siteUrl, token, account, tabs, ...viewRights(session) };
-    const answer = render(template, { ...base, ...data }, code);
+    const code = Object.keys(refused?.problems ?? {}).length === 0 ? 200 : 400;
+    const answer = render(template, { ...base, forms: viewForms(refused), ...data }, code);
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
   const askFirst: AskFirst = ({ thing, fields, ...asked }, session) => {
     const { dashboard } = session.language.texts;
     const sent = [...fields].filter(([name]) => name !== 'token' && name !== CONFIRMED_FIELD);
-    return show(
-      './dashboard-confirm',
-      { ...dashboard.confirm[thing], ...asked, sent: [...sent, [CONFIRMED_FIELD, 'yes']] },
-      session,
-    );
+    return show('./dashboard-confirm', session, null, {
+      ...{ ...dashboard.confirm[thing], ...asked },
+      sent: [...sent, [CONFIRMED_FIELD, 'yes']],
+    });
   };
   const sources = { ...given, askFirst };
   const readTable = createServiceTable(sources);
@@ -100,50 +99,44 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
     const wanted = new URLSearchParams(query);
     const search = (wanted.get('q') ?? '').slice(0, 100);
     const order = TABLE_ORDERS.find((one) => one === wanted.get('sort')) ?? 'status';
-    return show(
-      './dashboard',
-      {
-        title: texts.title,
-        forms: viewForms(refused),
-        accounts,
-        accountId,
-        role: language.texts.members.role[session.role],
-        isTrusted,
-        notices: notices.map((notice) => ({
-          ...notice,
-          text: notice.notice === null ? notice.text : texts.notice(notice.notice),
-          time: [time(notice.at)],
-        })),
-        services: arrangeRows(rows, search, order),
-        count: rows.length,
-        ...{ search, order, orders: TABLE_ORDERS },
-        held: heldText(given.shareOf?.(accountId) ?? null, language),
-        summary: summarize(rows, alerts.length, language),
-        changed: changedSince(rows, now() - DAY_MS, language),
-        steps: stepsOf({ services, channels, pages }),
-        alerts: alerts.map(({ thread, since, services: affected, total, acknowledged }) => {
-          const more = total - affected.length;
-          const names = [
-            ...affected.map(({ name }) => name),
-            ...(more > 0 ? [language.texts.alerts.more(more)] : []),
-          ].join(', ');
-          return {
-            thread,
-            names,
-            since: language.texts.alerts.openSince(time(since)),
-            taken:
-              acknowledged === null
-                ? null
-                : language.texts.alerts.acknowledgedBy(acknowledged.by, time(acknowledged.at)),
-          };
-        }),
-        kinds: MONITORING_KINDS,
-        claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
-        shapes: STATUS_SHAPES,
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard', session, refused, {
+      title: texts.title,
+      accounts,
+      accountId,
+      role: language.texts.members.role[session.role],
+      isTrusted,
+      notices: notices.map((notice) => ({
+        ...notice,
+        text: notice.notice === null ? notice.text : texts.notice(notice.notice),
+        time: [time(notice.at)],
+      })),
+      services: arrangeRows(rows, search, order),
+      count: rows.length,
+      ...{ search, order, orders: TABLE_ORDERS },
+      held: heldText(given.shareOf?.(accountId) ?? null, language),
+      summary: summarize(rows, alerts.length, language),
+      changed: changedSince(rows, now() - DAY_MS, language),
+      steps: stepsOf({ services, channels, pages }),
+      alerts: alerts.map(({ thread, since, services: affected, total, acknowledged }) => {
+        const more = total - affected.length;
+        const names = [
+          ...affected.map(({ name }) => name),
+          ...(more > 0 ? [language.texts.alerts.more(more)] : []),
+        ].join(', ');
+        return {
+          thread,
+          names,
+          since: language.texts.alerts.openSince(time(since)),
+          taken:
+            acknowledged === null
+              ? null
+              : language.texts.alerts.acknowledgedBy(acknowledged.by, time(acknowledged.at)),
+        };
+      }),
+      kinds: MONITORING_KINDS,
+      claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
+      shapes: STATUS_SHAPES,
+    });
   };
 
   const form = visitorForms(sources, '/dashboard', overview);
@@ -152,20 +145,21 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
     visitorRoute(
       sources,
       '/dashboard',
+      'viewer',
       async (session, request) =>
         invitation.follow(request) ??
         leadBack(request, siteUrl) ??
         (await overview(session, null, request.query)),
     ),
     form('domains/drop', async (_, session, fields) =>
-      dropClaim(context, memberOf(session), fields.get('domain') ?? ''),
+      dropClaim(context, session, fields.get('domain') ?? ''),
     ),
     form('alerts/acknowledge', async (_, session, fields) => {
       const thread = fields.get('thread') ?? '';
-      return await acknowledgeAlert({ registry, now }, memberOf(session), thread, session.personName);
+      return await acknowledgeAlert({ registry, now }, session, thread, session.personName);
     }),
     form('notices/drop', async (_, { accountId }, fields) =>
-      accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),
+      accept(await registry.dropNotice(accountId, numberIn(fields, 'id'))),
     ),
     ...keyPages(show, sources),
     ...accountPages(show, sources),

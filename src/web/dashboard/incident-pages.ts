@@ -12,13 +12,7 @@ import type { Subjects } from '../../resources/kit/post-subjects.ts';
 import type { Language } from '../language/language.ts';
 import { incidentPath } from '../parts/incidents.ts';
 import { viewPost } from '../parts/posts.ts';
-import {
-  type DashboardSources,
-  memberOf,
-  renameFields,
-  revisionIn,
-  type ShowPage,
-} from './dashboard-forms.ts';
+import { type DashboardSources, renameFields, type ShowPage, targetIn } from './dashboard-forms.ts';
 import { type PostCard, type PostField, postPages } from './post-pages.ts';
 
 /** Maximum number of incidents on the page. */
@@ -26,11 +20,10 @@ const MAX_SHOWN = 30;
 const { titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;
 
 export function incidentPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, siteUrl, now } = sources;
-  const context = { registry, siteUrl, now };
+  const { registry, now } = sources;
   return postPages(show, sources, {
     path: '/dashboard/incidents',
-    ...{ changes: incidentChanges, context },
+    ...{ changes: incidentChanges, context: sources },
     words: ({ texts: { posts, dashboard } }) => ({
       title: posts.incidents,
       lead: posts.incidentsLead,
@@ -67,17 +60,11 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
     actions: {
       update: (session, fields, id) => {
         const update = { status: fields.get('status') ?? '', text: fields.get('text') ?? '' };
-        return updateIncident(context, memberOf(session), { key: id, revisions: revisionIn(fields) }, update);
+        return updateIncident(sources, session, targetIn(id, fields), update);
       },
       async explain(session, fields, id) {
         const patch = { post_mortem: fields.get('text') || null };
-        const seen = revisionIn(fields);
-        const outcome = await incidentChanges.patch(
-          context,
-          memberOf(session),
-          { key: id, revisions: seen },
-          patch,
-        );
+        const outcome = await incidentChanges.patch(sources, session, targetIn(id, fields), patch);
         return renameFields(outcome, { post_mortem: 'text' });
       },
     },

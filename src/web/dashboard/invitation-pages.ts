@@ -4,7 +4,7 @@
  */
 
 import { seeOther } from '../../http/form.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { acceptInvitation, openInvitation } from '../../resources/members/members.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
@@ -67,12 +67,9 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
 
   return [
     { path: '/invitations/:secret', bucket: 'pages', access: 'secret', handle: page },
-    {
-      path: '/invitations/:secret/accept',
-      bucket: 'pages',
-      access: 'members',
-      anyMethod: true,
-      async handle(request) {
+    pageRoute(
+      { path: '/invitations/:secret/accept', access: 'members', anyMethod: true },
+      async (request) => {
         const { session, token } = await requireForm(request, sources);
         const outcome = await acceptInvitation(sources, request.params.secret ?? '', session.personId);
         if (outcome.ok) {
@@ -85,7 +82,7 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
           .join(' ');
         return show(language, { invitation: null, problem }, { status: 400 });
       },
-    },
+    ),
   ];
 }
 

@@ -4,7 +4,7 @@ import { KNOWN_BROWSER_MS } from '../../auth/password-sign-in.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
-import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, json, pageRoute, type Route } from '../../http/route.ts';
 import { accept } from '../../resources/kit/change.ts';
 import { HOME } from './return-cookie.ts';
 import {
@@ -68,32 +68,18 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
   };
 
   return [
-    {
-      path: '/sign-in',
-      bucket: 'pages',
-      access: 'everyone',
-      open: true,
-      anyMethod: true,
-      async handle(request) {
-        if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
-        requirePost(request, 'GET, HEAD, POST');
-        const form = await readForm(request);
-        const signIn = form.get('way') === 'passkey' ? usePasskey : usePassword;
-        return await showRefused(page, request, async () => accept(await signIn(request, form)));
-      },
-    },
-    {
-      path: '/sign-in/passkeys/challenge',
-      bucket: 'pages',
-      access: 'everyone',
-      open: true,
-      anyMethod: true,
-      async handle(request) {
-        requirePost(request, 'POST');
-        await readForm(request);
-        return notStored(json(await local.passkeys.beginSignIn()));
-      },
-    },
+    pageRoute({ path: '/sign-in', open: true, anyMethod: true }, async (request) => {
+      if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
+      requirePost(request, 'GET, HEAD, POST');
+      const form = await readForm(request);
+      const signIn = form.get('way') === 'passkey' ? usePasskey : usePassword;
+      return await showRefused(page, request, async () => accept(await signIn(request, form)));
+    }),
+    pageRoute({ path: '/sign-in/passkeys/challenge', open: true, anyMethod: true }, async (request) => {
+      requirePost(request, 'POST');
+      await readForm(request);
+      return notStored(json(await local.passkeys.beginSignIn()));
+    }),
   ];
 }
 

@@ -12,13 +12,7 @@ import { changeOccurrence, maintenanceChanges } from '../../resources/maintenanc
 import { nextOccurrences } from '../../view/next-occurrences.ts';
 import type { Language } from '../language/language.ts';
 import { postMarkup } from '../parts/posts.ts';
-import {
-  type DashboardSources,
-  type FormFields,
-  memberOf,
-  revisionIn,
-  type ShowPage,
-} from './dashboard-forms.ts';
+import { type DashboardSources, type FormFields, type ShowPage, targetIn } from './dashboard-forms.ts';
 import { type PostCard, type PostField, postPages } from './post-pages.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
@@ -28,15 +22,14 @@ const EXAMPLE = { zone: 'Europe/Berlin', duration: '90m' };
 const { titleCharacters, textCharacters } = OWNER_MAINTENANCE_BOUNDS;
 
 export function maintenancePages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, siteUrl, now } = sources;
-  const context = { registry, siteUrl, now };
+  const { registry, now } = sources;
   const occurrence = (change: object) => (session: Visitor, fields: FormFields, id: string) =>
-    changeOccurrence(context, memberOf(session), { key: id, revisions: revisionIn(fields) }, change);
+    changeOccurrence(sources, session, targetIn(id, fields), change);
   const next = async (maintenance: OwnerMaintenance) =>
     (await nextOccurrences(maintenance, now(), 1))[0] ?? null;
   return postPages(show, sources, {
     path: '/dashboard/maintenances',
-    ...{ changes: maintenanceChanges, context },
+    ...{ changes: maintenanceChanges, context: sources },
     words: ({ texts: { posts } }) => ({
       title: posts.maintenances,
       lead: posts.maintenancesLead,

@@ -11,7 +11,6 @@ import {
   type DashboardSources,
   describeRefusals,
   formRoute,
-  memberOf,
   type RefusedForm,
   type ShowPage,
   visitorRoute,
@@ -45,26 +44,17 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
     const check = { ...DEFAULT_CHECK, kind };
     const shown = { domain, name: '', category: 'developer', paused: false, check } as const;
     const own = await sources.registry.servicesOf(accountId);
-    const isRefused = filled !== null && Object.keys(filled.problems).length > 0;
-    return show(
-      './dashboard-new-service',
-      {
-        title: language.texts.dashboard.addService,
-        ...viewServiceForm(shown, filled, session, { ...sources, own }),
-        trial: trial === undefined ? null : viewTrial(trial, language),
-        proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
-      },
-      session,
-      isRefused ? 400 : 200,
-    );
+    return show('./dashboard-new-service', session, filled, {
+      title: language.texts.dashboard.addService,
+      ...viewServiceForm(shown, filled, session, { ...sources, own }),
+      trial: trial === undefined ? null : viewTrial(trial, language),
+      proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
+    });
   };
 
   return [
-    visitorRoute(
-      sources,
-      PATH,
-      (session, request) => page(session, null, { query: new URLSearchParams(request.query) }),
-      'editor',
+    visitorRoute(sources, PATH, 'editor', (session, request) =>
+      page(session, null, { query: new URLSearchParams(request.query) }),
     ),
     formRoute<Visitor>(sources, {
       path: `${PATH}/save`,
@@ -78,7 +68,7 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
           if ('problems' in outcome || !outcome.ok) return outcome;
           return page(session, filledForm(fields), { trial: outcome.value });
         }
-        const outcome = atFields(await addOrClaim(context, memberOf(session), documentIn(fields)), fields);
+        const outcome = atFields(await addOrClaim(context, session, documentIn(fields)), fields);
         if (outcome.ok) return seeOther(`/dashboard/services/${outcome.value.slug}?saved=new`);
         const [toProve] = needsProof(outcome)
           ? outcome.refusals.flatMap(({ refusal }) => ('domain' in refusal ? [refusal.domain] : []))

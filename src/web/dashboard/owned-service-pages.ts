@@ -34,12 +34,11 @@ import {
   type DashboardForm,
   type DashboardSources,
   formRoute,
-  memberOf,
   type RefusedForm,
   renameFields,
-  revisionIn,
   type ShowPage,
   shownRevision,
+  targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { atFields, filledForm, patchIn, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
@@ -88,15 +87,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const setPaused =
     (paused: boolean): DashboardForm<Service>['take'] =>
     ({ slug }, session, fields) =>
-      serviceChanges.patch(
-        context,
-        memberOf(session),
-        { key: slug, revisions: revisionIn(fields) },
-        { paused },
-      );
+      serviceChanges.patch(context, session, targetIn(slug, fields), { paused });
 
   return [
-    visitorRoute(sources, '/dashboard/services/:slug', async (session, request) =>
+    visitorRoute(sources, '/dashboard/services/:slug', 'viewer', async (session, request) =>
       page(await find(request, session), session, null, {
         saved: new URLSearchParams(request.query).get('saved') ?? undefined,
       }),
@@ -109,36 +103,28 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         if ('problems' in outcome || !outcome.ok) return outcome;
         return await page(service, session, filledForm(fields), { trial: outcome.value });
       }
-      const [patch, revisions] = [patchIn(fields), revisionIn(fields)];
-      const saved = await serviceChanges.patch(context, memberOf(session), { key: slug, revisions }, patch);
+      const saved = await serviceChanges.patch(context, session, targetIn(slug, fields), patchIn(fields));
       const outcome = atFields(saved, fields);
       return outcome.ok ? seeOther(`/dashboard/services/${slug}?saved=yes`) : outcome;
     }),
     form('address', async (service, session, fields) => {
-      const { slug } = service;
-      const revisions = revisionIn(fields);
-      if (fields.get('remove') !== undefined)
-        return await removeHeartbeatAddress(context, memberOf(session), { key: slug, revisions });
-      const outcome = await makeHeartbeatAddress(context, memberOf(session), { key: slug, revisions });
+      const target = targetIn(service.slug, fields);
+      if (fields.has('remove')) return await removeHeartbeatAddress(context, session, target);
+      const outcome = await makeHeartbeatAddress(context, session, target);
       if (!outcome.ok) return outcome;
       return await page(service, session, null, { secret: outcome.value.secret });
     }),
-    form('badge', ({ slug }, session, fields) =>
-      renewBadgeAddress(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }),
-    ),
+    form('badge', ({ slug }, session, fields) => renewBadgeAddress(context, session, targetIn(slug, fields))),
     form('pause', setPaused(true)),
     form('resume', setPaused(false)),
     form('verify', async ({ domain, check }, session) => {
-      const outcome = await verifyDomain(context, memberOf(session), domain, check);
+      const outcome = await verifyDomain(context, session, domain, check);
       return renameFields(outcome, { domain: 'form', kind: 'form' });
     }),
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
         return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
-      const outcome = await serviceChanges.remove(context, memberOf(session), {
-        key: slug,
-        revisions: revisionIn(fields),
-      });
+      const outcome = await serviceChanges.remove(context, session, targetIn(slug, fields));
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
@@ -173,7 +159,6 @@ function createPage(show: ShowPage, sources: DashboardSources) {
   ): Promise<HttpResponse> => {
     const { id, slug, name } = service;
     const { texts } = session.language;
-    const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
     const current = status.get(id) ?? unknownStatus(id);
     const { sealed = {} } = service.check;
     const [own, beats, logs, checks, foreign] = await Promise.all([
@@ -194,39 +179,34 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       signed === null
         ? badgeSnippets(badge, `${name} status`)
         : badgeSnippets({ ...badge, signed }, `${nameWithoutHost(service)} status`);
-    return show(
-      './dashboard-service',
-      {
-        title: name,
-        service,
-        ...viewServiceForm(service, refused, session, { ...sources, own }),
-        revision: shownRevision(refused, service),
-        trial: trial === undefined ? null : viewTrial(trial, session.language),
-        saved: saved === undefined ? null : savedText(service, saved, session.language),
-        unreadable: foreign.includes(true),
-        page: shownAs,
-        subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
-        past,
-        word: texts.status[current.status],
-        status: current.status,
-        shape: STATUS_SHAPES[current.status],
-        verdict: describeVerdict(current, session.language, whyUnreached(causes, service, current)),
-        proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
-        isOutOfReach: !service.verified && !needsProof,
-        hasAddress: secret !== null || service.check.addressHash !== undefined,
-        address: secret === null ? null : `${siteUrl}/beat/${secret}`,
-        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
-        checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
-        curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
-        markdown: snippets.markdown,
-        html: snippets.html,
-        badge: signed === null ? `/api/badge/${shownAs}` : signed.slice(siteUrl.length),
-        signed,
-        slug,
-      },
-      session,
-      isRefused ? 400 : 200,
-    );
+    return show('./dashboard-service', session, refused, {
+      title: name,
+      service,
+      ...viewServiceForm(service, refused, session, { ...sources, own }),
+      revision: shownRevision(refused, service),
+      trial: trial === undefined ? null : viewTrial(trial, session.language),
+      saved: saved === undefined ? null : savedText(service, saved, session.language),
+      unreadable: foreign.includes(true),
+      page: shownAs,
+      subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
+      past,
+      word: texts.status[current.status],
+      status: current.status,
+      shape: STATUS_SHAPES[current.status],
+      verdict: describeVerdict(current, session.language, whyUnreached(causes, service, current)),
+      proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
+      isOutOfReach: !service.verified && !needsProof,
+      hasAddress: secret !== null || service.check.addressHash !== undefined,
+      address: secret === null ? null : `${siteUrl}/beat/${secret}`,
+      beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
+      checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
+      curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
+      markdown: snippets.markdown,
+      html: snippets.html,
+      badge: signed === null ? `/api/badge/${shownAs}` : signed.slice(siteUrl.length),
+      signed,
+      slug,
+    });
   };
 }
 

@@ -14,7 +14,7 @@ import {
   type PictureUse,
 } from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { type Refused, refuse } from '../../resources/kit/change.ts';
 import { arrangeStatusPage, type PageArrangement } from '../../resources/pages/arrange-page.ts';
@@ -31,15 +31,13 @@ import {
   describeRefusals,
   type FormFields,
   type FormOutcome,
-  type FormProblems,
   formRoute,
-  memberOf,
   type RefusedForm,
   renameFields,
   requireRole,
-  revisionIn,
   type ShowPage,
   shownRevision,
+  targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { PAGES_PATH } from './page-overview.ts';
@@ -64,26 +62,20 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
           return text === undefined ? undefined : language.texts.pageEditor[text];
         },
       back: (page, fields) => editorPath(page, anchor, fields),
-      page: (page, session, refused) =>
-        editor(page, session, { ...refused, search: refused.typed.get('q') ?? '' }),
+      page: (page, session, refused) => editor(page, session, refused, refused.typed.get('q')),
     });
 
   const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
-    arrangeStatusPage(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }, arrangement);
+    arrangeStatusPage(context, session, targetIn(slug, fields), arrangement);
 
   const patch = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, change: object) =>
-    pageChanges.patch(context, memberOf(session), { key: slug, revisions: revisionIn(fields) }, change);
+    pageChanges.patch(context, session, targetIn(slug, fields), change);
 
   return [
-    visitorRoute(
-      sources,
-      `${PAGES_PATH}/:slug`,
-      async (session, request) => {
-        const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
-        return editor(await find(request, session), session, { search });
-      },
-      'editor',
-    ),
+    visitorRoute(sources, `${PAGES_PATH}/:slug`, 'editor', async (session, request) => {
+      const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
+      return editor(await find(request, session), session, null, search);
+    }),
     form('save', 'words', async (page, session, fields) => {
       const texts = PAGE_TEXT_NAMES.map((name) => [name, fields.get(name)?.replaceAll('\r\n', '\n') ?? '']);
       return await patch(page, session, fields, Object.fromEntries(texts));
@@ -98,7 +90,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       return await patch(page, session, fields, { custom_domain: fields.get('custom_domain') ?? '' });
     }),
     form('verify', 'domain', async ({ slug }, session) => {
-      return await verifyPageDomain(context, memberOf(session), slug);
+      return await verifyPageDomain(context, session, slug);
     }),
     form('add', 'add', async (page, session, fields) => {
       const ticked = [...fields.keys()].filter((name) => name.startsWith('service:'));
@@ -123,7 +115,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       return isMove ? seeOther(editorPath(page, `s-${step.serviceId}`, fields)) : outcome;
     }),
     form('entry', 'services', async (page, session, fields) => {
-      const serviceId = Number(fields.get('service')) || 0;
+      const serviceId = numberIn(fields, 'service');
       const name = fields.get('name') ?? '';
       const outcome = await arrange(page, session, fields, { kind: 'name_service', serviceId, name });
       if (outcome.ok) return seeOther(editorPath(page, `s-${serviceId}`, fields));
@@ -146,10 +138,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
-      const outcome = await pageChanges.remove(context, memberOf(session), {
-        key: slug,
-        revisions: revisionIn(fields),
-      });
+      const outcome = await pageChanges.remove(context, session, targetIn(slug, fields));
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
@@ -166,58 +155,50 @@ function createFinder({ registry }: DashboardSources) {
 }
 
 function createEditor(show: ShowPage, { directory, proofs, siteUrl }: DashboardSources) {
-  return (
-    page: OwnedPage,
-    session: Visitor,
-    { search = '', problems = {}, typed = new Map(), isOvertaken = false }: Partial<EditorState> = {},
-  ): HttpResponse => {
+  return (page: OwnedPage, session: Visitor, refused: RefusedForm | null, search = ''): HttpResponse => {
+    const { problems = {}, typed = new Map<string, string>() } = refused ?? {};
     const { slug, groups } = page;
     const url = pageUrl(siteUrl, page);
     const address = `${siteUrl}/embed.js`;
-    return show(
-      './dashboard-page',
-      {
-        title: page.title,
-        page,
-        revision: shownRevision({ typed, isOvertaken }, page),
-        problems,
-        isOvertaken,
-        texts: PAGE_TEXT_NAMES.map((name) => ({
-          ...{ name, label: session.language.texts.pageEditor[name], max: PAGE_TEXTS[name] },
-          value: typed.get(name) ?? page[name] ?? '',
+    return show('./dashboard-page', session, refused, {
+      title: page.title,
+      page,
+      revision: shownRevision(refused, page),
+      problems,
+      isOvertaken: refused?.isOvertaken === true,
+      texts: PAGE_TEXT_NAMES.map((name) => ({
+        ...{ name, label: session.language.texts.pageEditor[name], max: PAGE_TEXTS[name] },
+        value: typed.get(name) ?? page[name] ?? '',
+      })),
+      colour: typed.get('colour') ?? page.colour ?? '',
+      newGroup: typed.get('group_name') ?? '',
+      bounds: PAGE_BOUNDS,
+      url,
+      pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
+      readers: PAGE_ACCESS.map((access) => ({
+        access,
+        chosen: access === (typed.get('access') ?? page.access ?? 'public'),
+        ...session.language.texts.pageEditor.access[access],
+      })),
+      domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
+      proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
+      proved: viewProof(page, session),
+      groups: groups.map((group) => ({
+        name: group.name,
+        services: group.services.map((id) => ({
+          ...{ id, service: findListed(directory, page.accountId, id) },
+          own: nameOfEntry(group, id),
+          entered: typed.get('service') === String(id) ? typed.get('name') : undefined,
         })),
-        colour: typed.get('colour') ?? page.colour ?? '',
-        newGroup: typed.get('group_name') ?? '',
-        bounds: PAGE_BOUNDS,
-        url,
-        pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
-        readers: PAGE_ACCESS.map((access) => ({
-          access,
-          chosen: access === (typed.get('access') ?? page.access ?? 'public'),
-          ...session.language.texts.pageEditor.access[access],
-        })),
-        domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
-        proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
-        proved: viewProof(page, session),
-        groups: groups.map((group) => ({
-          name: group.name,
-          services: group.services.map((id) => ({
-            ...{ id, service: findListed(directory, page.accountId, id) },
-            own: nameOfEntry(group, id),
-            entered: typed.get('service') === String(id) ? typed.get('name') : undefined,
-          })),
-        })),
-        count: countServices(groups),
-        search,
-        found: findServices(directory, page, search),
-        isTicked: (service: string) => typed.has(`service:${service}`),
-        nameEntered: (service: string) => typed.get(`name:${service}`) ?? '',
-        frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
-        script: `<script src="${address}" data-page="${slug}" async></script>`,
-      },
-      session,
-      Object.keys(problems).length === 0 ? 200 : 400,
-    );
+      })),
+      count: countServices(groups),
+      search,
+      found: findServices(directory, page, search),
+      isTicked: (service: string) => typed.has(`service:${service}`),
+      nameEntered: (service: string) => typed.get(`name:${service}`) ?? '',
+      frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
+      script: `<script src="${address}" data-page="${slug}" async></script>`,
+    });
   };
 }
 
@@ -234,27 +215,19 @@ function uploadRoute(
     const upload = await readUpload(request, use, maxBytes);
     const page = await find(request, signedIn);
     const showRefused = (outcome: Refused) =>
-      editor(page, signedIn, { problems: describeRefusals(outcome, signedIn) });
+      editor(page, signedIn, { form: use, problems: describeRefusals(outcome, signedIn), typed: new Map() });
     // A body that was too large has no token to verify. The response changes nothing.
     if (upload.tooLarge) return showRefused(refuse({ code: 'picture_too_large', maxBytes }, use));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
     const change = { [use]: pictureUrlOf({ type: 'image/png', bytes }) };
-    const revisions = revisionIn(upload.fields);
-    const outcome = await pageChanges.patch(
-      context,
-      memberOf(session),
-      { key: page.slug, revisions },
-      change,
-    );
+    const target = targetIn(page.slug, upload.fields);
+    const outcome = await pageChanges.patch(context, session, target, change);
     return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
   };
-  return {
-    path: `${PAGES_PATH}/:slug/${use}`,
-    bucket: 'pages',
-    access: { member: 'editor' },
-    anyMethod: true,
-    async handle(request) {
+  return pageRoute(
+    { path: `${PAGES_PATH}/:slug/${use}`, access: { member: 'editor' }, anyMethod: true },
+    async (request) => {
       // An upload requires a session.
       const signedIn = await findSession(request, sources);
       if (signedIn === null) return seeOther('/sign-in');
@@ -262,17 +235,7 @@ function uploadRoute(
       if (request.method === 'POST') return await take(request, signedIn);
       return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
     },
-  };
-}
-
-interface EditorState {
-  /** The text to search services for; empty: no search. */
-  readonly search: string;
-  readonly problems: FormProblems;
-  /** The input of the form that was refused. */
-  readonly typed: FormFields;
-  /** As of {@link RefusedForm}. */
-  readonly isOvertaken: boolean;
+  );
 }
 
 /** The form of a picture: its words, its bounds, and the picture if there is one. */
@@ -309,7 +272,7 @@ function editorPath({ slug }: OwnedPage, anchor: string, fields: FormFields = ne
 }
 
 function groupOf(fields: FormFields): number {
-  return Number(fields.get('group')) || 0;
+  return numberIn(fields, 'group');
 }
 
 /**

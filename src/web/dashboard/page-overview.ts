@@ -8,7 +8,6 @@ import { pageChanges } from '../../resources/pages/pages.ts';
 import {
   changeContext,
   type DashboardSources,
-  memberOf,
   type RefusedForm,
   type ShowPage,
   visitorForms,
@@ -25,33 +24,28 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { texts } = session.language;
     const pages = await registry.pagesOf(session.accountId);
-    return show(
-      './dashboard-pages',
-      {
-        title: texts.dashboard.pages,
-        problems: refused?.problems ?? {},
-        typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
-        bounds: PAGE_BOUNDS,
-        maxTitle: PAGE_TEXTS.title,
-        pages: pages.map((page) => ({
-          ...page,
-          about: texts.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
-        })),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-pages', session, refused, {
+      title: texts.dashboard.pages,
+      problems: refused?.problems ?? {},
+      typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
+      bounds: PAGE_BOUNDS,
+      maxTitle: PAGE_TEXTS.title,
+      pages: pages.map((page) => ({
+        ...page,
+        about: texts.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
+      })),
+    });
   };
 
   return [
-    visitorRoute(sources, PAGES_PATH, (session) => overview(session, null)),
+    visitorRoute(sources, PAGES_PATH, 'viewer', (session) => overview(session, null)),
     visitorForms(
       sources,
       PAGES_PATH,
       overview,
     )('add', async (_, session, fields) => {
       const { title = '', slug = '' } = Object.fromEntries(fields);
-      const outcome = await pageChanges.add(changeContext(sources), memberOf(session), { slug, title });
+      const outcome = await pageChanges.add(changeContext(sources), session, { slug, title });
       return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
     }),
   ];

@@ -16,13 +16,11 @@ import {
   type FormFields,
   type FormOutcome,
   formRoute,
-  memberOf,
   type RefusedForm,
   renameFields,
-  revisionIn,
   type ShowPage,
   shownRevision,
-  viewForms,
+  targetIn,
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -117,19 +115,14 @@ export function postPages<Post extends PostSubject, Document, Context>(
       revision: post.revision,
       subjects: Object.values(nameSubjects(owned, post)).flat().join(', '),
     }));
-    return show(
-      './dashboard-posts',
-      {
-        ...(await common(session, refused)),
-        title: kind.words(language).title,
-        owned,
-        isChosen: (name: string) => refused?.typed.has(name) ?? false,
-        fields: kind.fields(null, language),
-        cards: await Promise.all(cards),
-      },
-      session,
-      isRefused(refused) ? 400 : 200,
-    );
+    return show('./dashboard-posts', session, refused, {
+      ...(await common(session, refused)),
+      title: kind.words(language).title,
+      owned,
+      isChosen: (name: string) => refused?.typed.has(name) ?? false,
+      fields: kind.fields(null, language),
+      cards: await Promise.all(cards),
+    });
   };
 
   const editor = async (
@@ -139,31 +132,25 @@ export function postPages<Post extends PostSubject, Document, Context>(
   ): Promise<HttpResponse> => {
     const owned = await readSubjects(sources.registry, session.accountId);
     const chosen = subjectFields(owned, post);
-    return show(
-      './dashboard-post',
-      {
-        ...(await common(session, refused)),
-        title: post.title,
-        id: changes.keyOf(post),
-        revision: shownRevision(refused, post),
-        owned,
-        isChosen: (name: string) => (refused === null ? chosen.has(name) : refused.typed.has(name)),
-        fields: kind.fields(post, session.language),
-      },
-      session,
-      isRefused(refused) ? 400 : 200,
-    );
+    return show('./dashboard-post', session, refused, {
+      ...(await common(session, refused)),
+      title: post.title,
+      id: changes.keyOf(post),
+      revision: shownRevision(refused, post),
+      owned,
+      isChosen: (name: string) => (refused === null ? chosen.has(name) : refused.typed.has(name)),
+      fields: kind.fields(post, session.language),
+    });
   };
 
   const common = async ({ language }: Visitor, refused: RefusedForm | null) => ({
     path,
     words: kind.words(language),
-    forms: viewForms(refused),
     preview: await previewOf(refused),
   });
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<Post> =>
-    resultOf(await changes.find(context, memberOf(session), params.id ?? ''));
+    resultOf(await changes.find(context, session, params.id ?? ''));
   const documentIn = (fields: FormFields, post: Post | null) => ({
     ...kind.documentIn(fields, post),
     ...subjectsIn(fields),
@@ -186,17 +173,17 @@ export function postPages<Post extends PostSubject, Document, Context>(
 
   const newForm = visitorForms(sources, path, list);
   return [
-    visitorRoute(sources, path, (session) => list(session, null)),
+    visitorRoute(sources, path, 'viewer', (session) => list(session, null)),
     newForm('add', async (_, session, fields) =>
       fields.has('preview')
         ? list(session, { form: 'add', problems: {}, typed: fields })
-        : renameFields(await changes.add(context, memberOf(session), documentIn(fields, null)), fieldNames),
+        : renameFields(await changes.add(context, session, documentIn(fields, null)), fieldNames),
     ),
     visitorRoute(
       sources,
       `${path}/:id`,
-      async (session, request) => await editor(await find(request, session), session),
       'editor',
+      async (session, request) => await editor(await find(request, session), session),
     ),
     formRoute<Post>(sources, {
       path: `${path}/:id/save`,
@@ -205,17 +192,15 @@ export function postPages<Post extends PostSubject, Document, Context>(
       async take(post, session, fields) {
         if (fields.has('preview'))
           return await editor(post, session, { form: 'save', problems: {}, typed: fields });
-        const target = { key: changes.keyOf(post), revisions: revisionIn(fields) };
+        const target = targetIn(changes.keyOf(post), fields);
         const patch = documentIn(fields, post);
-        return renameFields(await changes.patch(context, memberOf(session), target, patch), fieldNames);
+        return renameFields(await changes.patch(context, session, target, patch), fieldNames);
       },
       back: () => path,
       page: editor,
     }),
     ...Object.entries(kind.actions).map(([action, change]) => cardForm(action, change)),
-    cardForm('remove', (session, fields, id) =>
-      changes.remove(context, memberOf(session), { key: id, revisions: revisionIn(fields) }),
-    ),
+    cardForm('remove', (session, fields, id) => changes.remove(context, session, targetIn(id, fields))),
   ];
 }
 
@@ -230,10 +215,6 @@ function subjectsIn(fields: FormFields) {
 function subjectFields(owned: Subjects, post: PostSubject): ReadonlySet<string> {
   const { services, pages } = nameSubjects(owned, post);
   return new Set([...services.map((slug) => `service:${slug}`), ...pages.map((slug) => `page:${slug}`)]);
-}
-
-function isRefused(refused: RefusedForm | null): boolean {
-  return refused !== null && Object.keys(refused.problems).length > 0;
 }
 
 /** The text that was typed as HTML, if a preview was requested. */

@@ -9,16 +9,15 @@ import type { RuleDocument } from '../../resources/rules/rule-document.ts';
 import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import type { Language } from '../language/language.ts';
 import {
+  changeContext,
   type DashboardForm,
   type DashboardSources,
-  type FormFields,
   formRoute,
-  memberOf,
+  numberIn,
   type RefusedForm,
-  revisionIn,
   type ShowPage,
   shownRevision,
-  viewForms,
+  targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { readRuleFields, ruleFields, ruleProblems } from './rule-fields.ts';
@@ -38,13 +37,8 @@ interface RuleSubject {
 }
 
 export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, now } = sources;
-  const context: RuleContext = {
-    registry,
-    now,
-    findService: directory.whole.bySlug,
-    findServiceById: directory.whole.byId,
-  };
+  const { registry, directory } = sources;
+  const context = changeContext(sources);
 
   const editor = async (
     { id, revision, document }: RuleSubject,
@@ -60,44 +54,33 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     ]);
     const shown = refused === null ? document : readRuleFields(refused.typed);
     const parts = { document: shown, accountId, own, pages, channels, directory, search };
-    return show(
-      './dashboard-rule',
-      {
-        title: id === null ? language.texts.alerts.newRule : document.name,
-        path: `${RULES_PATH}/${id ?? 'new'}`,
-        isNew: id === null,
-        revision: shownRevision(refused, { revision }),
-        forms: viewForms(refused),
-        rule: ruleFields(parts, language),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-rule', session, refused, {
+      title: id === null ? language.texts.alerts.newRule : document.name,
+      path: `${RULES_PATH}/${id ?? 'new'}`,
+      isNew: id === null,
+      revision: shownRevision(refused, { revision }),
+      rule: ruleFields(parts, language),
+    });
   };
 
   /** Saves a form, or shows it again with the services that were searched for. */
   const save: DashboardForm<RuleSubject>['take'] = async (subject, session, fields) => {
     const document = readRuleFields(fields);
     if (fields.has('find')) {
-      const [revision] = revisionIn(fields);
-      return await editor({ ...subject, revision, document }, session, null, searchOf(fields));
+      const revision = numberIn(fields, 'revision');
+      const search = (fields.get('q') ?? '').slice(0, MAX_SEARCH_LENGTH);
+      return await editor({ ...subject, revision, document }, session, null, search);
     }
     if (document.channels.length === 0) return ruleProblems(refuseWithoutChannel);
-    const principal = memberOf(session);
     return ruleProblems(
       subject.id === null
-        ? await ruleChanges.add(context, principal, document)
-        : await ruleChanges.replace(
-            context,
-            principal,
-            { key: subject.id, revisions: revisionIn(fields) },
-            document,
-          ),
+        ? await ruleChanges.add(context, session, document)
+        : await ruleChanges.replace(context, session, targetIn(subject.id, fields), document),
     );
   };
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<RuleSubject> => {
-    const found = resultOf(await ruleChanges.find(context, memberOf(session), Number(params.id) || 0));
+    const found = resultOf(await ruleChanges.find(context, session, Number(params.id) || 0));
     const { id, revision } = found;
     return { id, revision, document: await ruleChanges.documentOf(context, found) };
   };
@@ -118,23 +101,23 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     });
 
   return [
-    visitorRoute(sources, RULES_PATH, (session) => showOverview(show, context, sources, session)),
+    visitorRoute(sources, RULES_PATH, 'viewer', (session) => showOverview(show, context, sources, session)),
     visitorRoute(
       sources,
       `${RULES_PATH}/new`,
-      async (session, request) => await editor(await newRule(sources, request, session), session, null),
       'editor',
+      async (session, request) => await editor(await newRule(sources, request, session), session, null),
     ),
     form('new', 'save', (request, session) => newRule(sources, request, session), save),
     visitorRoute(
       sources,
       `${RULES_PATH}/:id`,
-      async (session, request) => await editor(await find(request, session), session, null),
       'editor',
+      async (session, request) => await editor(await find(request, session), session, null),
     ),
     form(':id', 'save', find, save),
     form(':id', 'remove', find, ({ id }, session, fields) =>
-      ruleChanges.remove(context, memberOf(session), { key: id ?? 0, revisions: revisionIn(fields) }),
+      ruleChanges.remove(context, session, targetIn(id ?? 0, fields)),
     ),
   ];
 }
@@ -154,17 +137,11 @@ async function showOverview(
   const titles = new Map(pages.map(({ slug, title }) => [slug, title]));
   const own = directory.to(new Set([accountId]));
   const nameOf = (id: number) => own.byId(id)?.name ?? null;
-  return show(
-    './dashboard-rules',
-    {
-      title: language.texts.alerts.rules,
-      hasChannels: channels.length > 0,
-      rules: rules.map(({ entity: rule, document }) =>
-        viewRule(rule, document, { nameOf, titles }, language),
-      ),
-    },
-    session,
-  );
+  return show('./dashboard-rules', session, null, {
+    title: language.texts.alerts.rules,
+    hasChannels: channels.length > 0,
+    rules: rules.map(({ entity: rule, document }) => viewRule(rule, document, { nameOf, titles }, language)),
+  });
 }
 
 /** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
@@ -192,10 +169,6 @@ const refuseWithoutChannel = {
   ok: false,
   refusals: [{ field: 'channels', refusal: { code: 'rule_channels_missing' } }],
 } as const;
-
-function searchOf(fields: FormFields): string {
-  return (fields.get('q') ?? '').slice(0, MAX_SEARCH_LENGTH);
-}
 
 /** A rule in words. */
 function viewRule(

@@ -13,14 +13,7 @@ import type { DefinedService } from '../../store/ports/services.ts';
 import type { Language } from '../language/language.ts';
 import { explainStatus, STATUS_SHAPES } from '../parts/verdict.ts';
 import { settingsOf, viewSettings } from './check-fields.ts';
-import {
-  type DashboardSources,
-  type FormFields,
-  type FormProblems,
-  memberOf,
-  type RefusedForm,
-  viewForms,
-} from './dashboard-forms.ts';
+import type { DashboardSources, FormFields, FormProblems, RefusedForm } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 /** The fields for the template `service-fields`; `own`: the services of the account. A form that chose another kind has the fields of that kind. */
@@ -36,7 +29,6 @@ export function viewServiceForm(
   return {
     shown,
     kind,
-    forms: viewForms(filled),
     settings: viewSettings(shown, filled, language, {
       bounds,
       silenceMs: limits().silenceMs,
@@ -88,7 +80,7 @@ export async function tryForm(
   try {
     // The name does not matter to the check.
     const { name: _, category: __, ...patch } = patchIn(fields);
-    const member = memberOf(session);
+    const member = session;
     const outcome =
       service === null
         ? await tryService(sources, member, documentIn(fields))

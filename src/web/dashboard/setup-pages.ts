@@ -5,7 +5,7 @@ import { makeSetupLink, readSetupSecret } from '../../auth/setup-links.ts';
 import { describeTotp } from '../../auth/totp.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
-import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, json, pageRoute, type Route } from '../../http/route.ts';
 import { admitByInvitation } from '../../resources/members/members.ts';
 import { type EnrolmentInput, enrolByLink } from '../../resources/people/ways-in.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
@@ -90,52 +90,34 @@ export function setupPages(
   };
 
   return [
-    {
-      path: '/setup/:secret',
-      bucket: 'pages',
-      access: 'secret',
-      anyMethod: true,
-      async handle(request) {
-        const isRead = request.method === 'GET' || request.method === 'HEAD';
-        if (!isRead) requirePost(request, 'GET, HEAD, POST');
-        const link = await find(request);
-        if (link === null) return showEnded(request);
-        // A mail program that follows the link to show a preview does not use it up.
-        return isRead ? await show(request, link, null) : await take(request, link);
-      },
-    },
-    {
-      path: '/setup/:secret/challenge',
-      bucket: 'pages',
-      access: 'secret',
-      anyMethod: true,
-      async handle(request) {
-        requirePost(request, 'POST');
-        const link = await find(request);
-        if (link === null) throw new HttpError('route_not_found', 'This link is not valid any more.');
-        const form = await readForm(request);
-        const name = link.personName ?? form.get('name') ?? '';
-        const owner = { subject: subjectOf(request.params.secret ?? ''), name, passkeys: [] };
-        return notStored(json(await local.passkeys.begin(owner)));
-      },
-    },
-    {
-      // Somebody who was invited and has no way in gets one, and is a member as soon as it is made.
-      path: '/invitations/:secret/setup',
-      bucket: 'pages',
-      access: 'secret',
-      anyMethod: true,
-      async handle(request) {
-        requirePost(request, 'POST');
-        await readForm(request);
-        if (!(await mayEnrol(sources))) return showEnded(request);
-        const admitted = await admitByInvitation(sources, request.params.secret ?? '');
-        if (!admitted.ok) return showEnded(request);
-        const target = { kind: 'person', accountId: null, personId: null, ...admitted.value } as const;
-        const { url } = await makeSetupLink(registry, siteUrl, target, now());
-        return seeOther(new URL(url).pathname);
-      },
-    },
+    pageRoute({ path: '/setup/:secret', access: 'secret', anyMethod: true }, async (request) => {
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (!isRead) requirePost(request, 'GET, HEAD, POST');
+      const link = await find(request);
+      if (link === null) return showEnded(request);
+      // A mail program that follows the link to show a preview does not use it up.
+      return isRead ? await show(request, link, null) : await take(request, link);
+    }),
+    pageRoute({ path: '/setup/:secret/challenge', access: 'secret', anyMethod: true }, async (request) => {
+      requirePost(request, 'POST');
+      const link = await find(request);
+      if (link === null) throw new HttpError('route_not_found', 'This link is not valid any more.');
+      const form = await readForm(request);
+      const name = link.personName ?? form.get('name') ?? '';
+      const owner = { subject: subjectOf(request.params.secret ?? ''), name, passkeys: [] };
+      return notStored(json(await local.passkeys.begin(owner)));
+    }),
+    // Somebody who was invited and has no way in gets one, and is a member as soon as it is made.
+    pageRoute({ path: '/invitations/:secret/setup', access: 'secret', anyMethod: true }, async (request) => {
+      requirePost(request, 'POST');
+      await readForm(request);
+      if (!(await mayEnrol(sources))) return showEnded(request);
+      const admitted = await admitByInvitation(sources, request.params.secret ?? '');
+      if (!admitted.ok) return showEnded(request);
+      const target = { kind: 'person', accountId: null, personId: null, ...admitted.value } as const;
+      const { url } = await makeSetupLink(registry, siteUrl, target, now());
+      return seeOther(new URL(url).pathname);
+    }),
   ];
 }
 

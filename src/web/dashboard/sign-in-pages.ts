@@ -8,7 +8,7 @@ import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { ChargeChange } from '../../http/rate-limits.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
 import { acceptInvitation, admitIdentity } from '../../resources/members/members.ts';
@@ -166,73 +166,49 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
   };
 
   return [
-    {
-      path: '/sign-in/:provider',
-      bucket: 'pages',
-      access: 'everyone',
-      open: true,
-      async handle(request) {
-        const provider = find(request);
-        try {
-          const { url, flow } = await provider.begin(redirectUri(provider));
-          const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
-          // The cookie keeps the session, so that the visitor stays signed in until a new sign-in succeeds.
-          const { token } = readCookie(cookie.read(request.headers.cookie));
-          const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
-          const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
-          return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
-        } catch (error) {
-          return await showFailure(request, error);
-        }
-      },
-    },
-    {
-      path: '/sign-in/:provider/callback',
-      bucket: 'pages',
-      access: 'everyone',
-      open: true,
-      async handle(request) {
-        const provider = find(request);
-        const known = readCookie(cookie.read(request.headers.cookie));
-        const flow = readFlow(known.flow, provider.id, now());
-        if (flow === null) return await page(request, languageOf(request).texts.dashboard.signInLate, 400);
-        try {
-          const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
-          return await showRefused(page, request, async () => {
-            const secret = invitation.read(request);
-            const admitted = await admitIdentity(sources, identity, secret, sessions.mayAddAccounts);
-            if (!admitted.ok) return admitted;
-            const { person, hasJoined } = admitted.value;
-            const { session, cookies } = await startSession(sources, request, person.id, hasJoined);
-            return accept({ ...seeOther(HOME, session), cookies });
-          });
-        } catch (error) {
-          return await showFailure(request, error);
-        }
-      },
-    },
-    {
-      path: '/sign-out',
-      bucket: 'pages',
-      access: 'members',
-      anyMethod: true,
-      async handle(request) {
-        const { token } = await requireForm(request, { sessions, cookie });
-        await sessions.end(token);
-        return seeOther('/', cookie.write('', 0));
-      },
-    },
-    {
-      path: '/sign-out/everywhere',
-      bucket: 'pages',
-      access: 'members',
-      anyMethod: true,
-      async handle(request) {
-        const { session } = await requireForm(request, { sessions, cookie });
-        await sessions.endAll(session.personId);
-        return seeOther('/', cookie.write('', 0));
-      },
-    },
+    pageRoute({ path: '/sign-in/:provider', open: true }, async (request) => {
+      const provider = find(request);
+      try {
+        const { url, flow } = await provider.begin(redirectUri(provider));
+        const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
+        // The cookie keeps the session, so that the visitor stays signed in until a new sign-in succeeds.
+        const { token } = readCookie(cookie.read(request.headers.cookie));
+        const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
+        const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
+        return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
+      } catch (error) {
+        return await showFailure(request, error);
+      }
+    }),
+    pageRoute({ path: '/sign-in/:provider/callback', open: true }, async (request) => {
+      const provider = find(request);
+      const known = readCookie(cookie.read(request.headers.cookie));
+      const flow = readFlow(known.flow, provider.id, now());
+      if (flow === null) return await page(request, languageOf(request).texts.dashboard.signInLate, 400);
+      try {
+        const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
+        return await showRefused(page, request, async () => {
+          const secret = invitation.read(request);
+          const admitted = await admitIdentity(sources, identity, secret, sessions.mayAddAccounts);
+          if (!admitted.ok) return admitted;
+          const { person, hasJoined } = admitted.value;
+          const { session, cookies } = await startSession(sources, request, person.id, hasJoined);
+          return accept({ ...seeOther(HOME, session), cookies });
+        });
+      } catch (error) {
+        return await showFailure(request, error);
+      }
+    }),
+    pageRoute({ path: '/sign-out', access: 'members', anyMethod: true }, async (request) => {
+      const { token } = await requireForm(request, { sessions, cookie });
+      await sessions.end(token);
+      return seeOther('/', cookie.write('', 0));
+    }),
+    pageRoute({ path: '/sign-out/everywhere', access: 'members', anyMethod: true }, async (request) => {
+      const { session } = await requireForm(request, { sessions, cookie });
+      await sessions.endAll(session.personId);
+      return seeOther('/', cookie.write('', 0));
+    }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { PastedTarget } from '../../domain/pasted/pasted-lines.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
-import { channelChanges, type SendContext, testChannel } from '../../resources/channels/channels.ts';
+import { channelChanges, testChannel } from '../../resources/channels/channels.ts';
 import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import { needsProof } from '../../resources/services/services.ts';
 import { type WatchedLine, watchPasted } from '../../resources/services/watch-pasted.ts';
@@ -16,12 +16,11 @@ import {
   describeRefusals,
   type FormFields,
   formRoute,
-  memberOf,
+  numberIn,
   type RefusedForm,
-  revisionIn,
   type ShowPage,
   shownRevision,
-  viewForms,
+  targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { viewTrial } from './service-form.ts';
@@ -48,36 +47,31 @@ export function startPages(show: ShowPage, sources: DashboardSources): Route[] {
         : watched.length === 0
           ? start.nothingWatched
           : start.watched(watched.length);
-    return show(
-      './dashboard-start',
-      {
-        title,
-        tabs: null,
-        styles: [],
-        problem: refused?.problems.form ?? null,
-        watched,
-        refused: left,
-        typed: left.map(({ typed }) => typed).join('\n'),
-        addresses: lines.flatMap(({ target, secret }) =>
-          target === undefined || secret === null
-            ? []
-            : [{ name: target.name, line: `curl -fsS ${siteUrl}/beat/${secret}` }],
-        ),
-        shapes: STATUS_SHAPES,
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-start', session, refused, {
+      title,
+      tabs: null,
+      styles: [],
+      problem: refused?.problems.form ?? null,
+      watched,
+      refused: left,
+      typed: left.map(({ typed }) => typed).join('\n'),
+      addresses: lines.flatMap(({ target, secret }) =>
+        target === undefined || secret === null
+          ? []
+          : [{ name: target.name, line: `curl -fsS ${siteUrl}/beat/${secret}` }],
+      ),
+      shapes: STATUS_SHAPES,
+    });
   };
 
   return [
-    visitorRoute(sources, START_PATH, (session) => page(session, []), 'editor'),
+    visitorRoute(sources, START_PATH, 'editor', (session) => page(session, [])),
     formRoute<Visitor>(sources, {
       path: `${START_PATH}/watch`,
       name: 'watch',
       find: (_request, session) => session,
       async take(_, session, fields) {
-        const lines = await watchPasted(context, memberOf(session), fields.get('addresses') ?? '');
+        const lines = await watchPasted(context, session, fields.get('addresses') ?? '');
         if (lines.length > 0) return page(session, lines);
         return { problems: { form: session.language.texts.start.nothingTyped } };
       },
@@ -143,10 +137,8 @@ interface Shown {
 }
 
 export function startChannelPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, now, siteUrl, kinds, destinations, charge } = sources;
-  const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
-  const { bySlug, byId } = directory.whole;
-  const ruleContext = { registry, now, findService: bySlug, findServiceById: byId };
+  const { kinds } = sources;
+  const ruleContext = changeContext(sources);
   const kindOf = (text: string | null | undefined) => offeredKinds(kinds).find((one) => one === text) ?? null;
 
   const page = (
@@ -155,56 +147,42 @@ export function startChannelPages(show: ShowPage, sources: DashboardSources): Ro
   ): HttpResponse => {
     const { language } = session;
     const { alerts, start } = language.texts;
-    return show(
-      './dashboard-start-notify',
-      {
-        title: start.where,
-        tabs: null,
-        styles: [],
-        kind,
-        kinds: offeredKinds(kinds).map((one) => ({ kind: one, word: alerts.kind[one] })),
-        word: kind === null ? '' : alerts.kind[kind],
-        name: channel?.name ?? (kind === null ? '' : alerts.kind[kind]),
-        chosen: channel?.language ?? language.code,
-        fields: kind === null ? [] : channelFields({ kinds, kind, channel }, refused, language),
-        forms: viewForms(refused),
-        channel,
-        revision: channel === null ? 0 : shownRevision(refused, channel),
-        note: channel === null ? null : note,
-        isTold,
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-start-notify', session, refused, {
+      title: start.where,
+      tabs: null,
+      styles: [],
+      kind,
+      kinds: offeredKinds(kinds).map((one) => ({ kind: one, word: alerts.kind[one] })),
+      word: kind === null ? '' : alerts.kind[kind],
+      name: channel?.name ?? (kind === null ? '' : alerts.kind[kind]),
+      chosen: channel?.language ?? language.code,
+      fields: kind === null ? [] : channelFields({ kinds, kind, channel }, refused, language),
+      channel,
+      revision: channel === null ? 0 : shownRevision(refused, channel),
+      note: channel === null ? null : note,
+      isTold,
+    });
   };
 
   /** Adds the channel of a form, or changes the one that it added before. */
   const save = async (kind: ChannelKind, session: Visitor, fields: FormFields) => {
     const before = await addedBefore(session, fields);
     const document = readChannelFields(kinds, kind, fields, before);
-    if (before === null) return await channelChanges.add(context, memberOf(session), { kind, ...document });
+    if (before === null) return await channelChanges.add(sources, session, { kind, ...document });
     const { id } = before;
-    const changed = await channelChanges.patch(
-      context,
-      memberOf(session),
-      { key: id, revisions: revisionIn(fields) },
-      document,
-    );
-    return changed.ok ? await channelChanges.find(context, memberOf(session), id) : changed;
+    const changed = await channelChanges.patch(sources, session, targetIn(id, fields), document);
+    return changed.ok ? await channelChanges.find(sources, session, id) : changed;
   };
 
   const addedBefore = async (session: Visitor, fields: FormFields): Promise<Channel | null> => {
-    const id = Number(fields.get('channel')) || 0;
-    const found = id === 0 ? null : await channelChanges.find(context, memberOf(session), id);
+    const id = numberIn(fields, 'channel');
+    const found = id === 0 ? null : await channelChanges.find(sources, session, id);
     return found?.ok === true ? found.value : null;
   };
 
   return [
-    visitorRoute(
-      sources,
-      PATH,
-      (session, request) => page(session, { kind: kindOf(new URLSearchParams(request.query).get('kind')) }),
-      'editor',
+    visitorRoute(sources, PATH, 'editor', (session, request) =>
+      page(session, { kind: kindOf(new URLSearchParams(request.query).get('kind')) }),
     ),
     formRoute<ChannelKind | null>(sources, {
       path: `${PATH}/:kind`,
@@ -220,7 +198,7 @@ export function startChannelPages(show: ShowPage, sources: DashboardSources): Ro
         await hearAll(ruleContext, channel, session);
         if (channel.confirmedAt === null)
           return page(session, { kind, channel, note: alerts.unconfirmedLead });
-        const test = await testChannel(context, memberOf(session), channel.id);
+        const test = await testChannel(sources, session, channel.id);
         const said = test.ok
           ? await outcomeOf(sources, channel, test.value, session.language)
           : Object.values(describeRefusals(test, session)).join(' ');
@@ -246,5 +224,5 @@ async function hearAll(context: RuleContext, channel: Channel, session: Visitor)
   if (first === undefined || rules.some(({ channels }) => channels.includes(channel.id))) return;
   const { channels = [] } = await ruleChanges.documentOf(context, first);
   const patch = { channels: [...channels, channel.name] };
-  await ruleChanges.patch(context, memberOf(session), { key: first.id, revisions: [first.revision] }, patch);
+  await ruleChanges.patch(context, session, { key: first.id, revisions: [first.revision] }, patch);
 }

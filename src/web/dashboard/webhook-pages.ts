@@ -2,20 +2,11 @@
 
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
-import {
-  addWebhook,
-  removeWebhook,
-  replayDelivery,
-  testWebhook,
-  type WebhookContext,
-} from '../../resources/webhooks/webhooks.ts';
+import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../resources/webhooks/webhooks.ts';
 import {
   type DashboardSources,
-  type FormFields,
-  memberOf,
   type RefusedForm,
   type ShowPage,
-  viewForms,
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -24,8 +15,7 @@ import type { Visitor } from './sign-in-pages.ts';
 const PATH = '/dashboard/webhooks';
 
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, destinations, now, charge } = sources;
-  const context: WebhookContext = { registry, destinations, now, charge };
+  const { registry } = sources;
 
   const page = async (
     session: Visitor,
@@ -39,53 +29,43 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     const { texts, formats } = session.language;
     const { dashboard } = texts;
     const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
-    return show(
-      './dashboard-webhooks',
-      {
-        title: dashboard.webhooks,
-        forms: viewForms(refused),
-        secret,
-        webhooks: webhooks.map(({ id, url, createdAt }) => ({
-          id,
-          url,
-          since: dashboard.since(time(createdAt)),
-        })),
-        deliveries: deliveries.map((delivery) => ({
-          ...delivery,
-          url: urls.get(delivery.webhookId) ?? '',
-          made: [time(delivery.createdAt)],
-          problem: delivery.problem === null ? null : dashboard.deliveryProblem(delivery.problem),
-          replay: dashboard.replayOf(delivery.type, formats.time(delivery.createdAt)),
-          state:
-            delivery.deliveredAt !== null
-              ? dashboard.deliveredAt(time(delivery.deliveredAt))
-              : delivery.dueAt === null
-                ? [dashboard.givenUp]
-                : delivery.attempts === 0
-                  ? [dashboard.waiting]
-                  : dashboard.againAt(time(delivery.dueAt)),
-        })),
-      },
-      session,
-      refused === null ? 200 : 400,
-    );
+    return show('./dashboard-webhooks', session, refused, {
+      title: dashboard.webhooks,
+      secret,
+      webhooks: webhooks.map(({ id, url, createdAt }) => ({
+        id,
+        url,
+        since: dashboard.since(time(createdAt)),
+      })),
+      deliveries: deliveries.map((delivery) => ({
+        ...delivery,
+        url: urls.get(delivery.webhookId) ?? '',
+        made: [time(delivery.createdAt)],
+        problem: delivery.problem === null ? null : dashboard.deliveryProblem(delivery.problem),
+        replay: dashboard.replayOf(delivery.type, formats.time(delivery.createdAt)),
+        state:
+          delivery.deliveredAt !== null
+            ? dashboard.deliveredAt(time(delivery.deliveredAt))
+            : delivery.dueAt === null
+              ? [dashboard.givenUp]
+              : delivery.attempts === 0
+                ? [dashboard.waiting]
+                : dashboard.againAt(time(delivery.dueAt)),
+      })),
+    });
   };
 
   const form = visitorForms(sources, PATH, page);
 
   return [
     // Addresses of receivers often have a secret in them.
-    visitorRoute(sources, PATH, (session) => page(session, null), 'editor'),
+    visitorRoute(sources, PATH, 'editor', (session) => page(session, null)),
     form('add', async (_, session, fields) => {
-      const outcome = await addWebhook(context, memberOf(session), { url: fields.get('url') ?? '' });
+      const outcome = await addWebhook(sources, session, { url: fields.get('url') ?? '' });
       return outcome.ok ? await page(session, null, outcome.value.secret) : outcome;
     }),
-    form('remove', (_, session, fields) => removeWebhook(context, memberOf(session), idOf(fields))),
-    form('test', (_, session, fields) => testWebhook(context, memberOf(session), idOf(fields))),
-    form('replay', (_, session, fields) => replayDelivery(context, memberOf(session), idOf(fields))),
+    form('remove', (_, session, fields) => removeWebhook(sources, session, numberIn(fields, 'id'))),
+    form('test', (_, session, fields) => testWebhook(sources, session, numberIn(fields, 'id'))),
+    form('replay', (_, session, fields) => replayDelivery(sources, session, numberIn(fields, 'id'))),
   ];
-}
-
-function idOf(fields: FormFields): number {
-  return Number(fields.get('id')) || 0;
 }

@@ -10,7 +10,7 @@ import type { Incident } from '../../domain/incident/incident.ts';
 import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';
-import { jsonText, type Route } from '../../http/route.ts';
+import { jsonText, pageRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
 import { everyonesAnd } from '../../store/ports/incidents.ts';
@@ -229,18 +229,13 @@ export function searchIndex({ directory, finder, status, clock }: SearchIndexSou
       kept = { until: now + MAX_INDEX_AGE_MS, body: indexOf(directory), withdrawals };
     return kept.body;
   };
-  return {
-    path: '/search.json',
-    bucket: 'pages',
-    access: 'everyone',
-    handle(request) {
-      const { like = '' } = readParameters(request.query, LIKE);
-      return andThen(finder.listedFor(request), (shown) => {
-        // The reader has made a slip: the rows of the services with a similar name.
-        if (like.trim() !== '')
-          return jsonText(JSON.stringify(rowsOf(shown, { ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
-        return jsonText(shown.accounts.size === 0 ? everyones() : indexOf(shown));
-      });
-    },
-  };
+  return pageRoute({ path: '/search.json' }, (request) => {
+    const { like = '' } = readParameters(request.query, LIKE);
+    return andThen(finder.listedFor(request), (shown) => {
+      // The reader has made a slip: the rows of the services with a similar name.
+      if (like.trim() !== '')
+        return jsonText(JSON.stringify(rowsOf(shown, { ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
+      return jsonText(shown.accounts.size === 0 ? everyones() : indexOf(shown));
+    });
+  });
 }

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../domain/durations.ts';
 import { CELL_LEVELS, type CellLevel, MAX_HEATMAP_SERVICES, spanOf, stepsOf } from '../../domain/picture.ts';
 import { isOwn, type Service } from '../../domain/service.ts';
 import { retryLater } from '../../http/problem.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
@@ -89,25 +89,20 @@ export function sparklines({ directory, finder, readCells, beginHistory, clock }
     if (body === null) throw notYet();
     return { status: 200, headers: OWN_HEADERS, body };
   };
-  return {
-    path: SPARKLINES_PATH,
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      if (request.query === 'own') return await answerOwn(request);
-      const known = kept?.withdrawals === directory.withdrawals ? kept : null;
-      if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
-        return { status: 200, headers: HEADERS, body: known.body };
-      if (known === null) {
-        const body = await beginHistory()(refresh);
-        if (body !== null) return { status: 200, headers: HEADERS, body };
-        throw notYet();
-      }
-      // The next reader gets the new lines; until they can be read, the old ones are shown.
-      refresh().catch(() => {});
+  return pageRoute({ path: SPARKLINES_PATH }, async (request) => {
+    if (request.query === 'own') return await answerOwn(request);
+    const known = kept?.withdrawals === directory.withdrawals ? kept : null;
+    if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
       return { status: 200, headers: HEADERS, body: known.body };
-    },
-  };
+    if (known === null) {
+      const body = await beginHistory()(refresh);
+      if (body !== null) return { status: 200, headers: HEADERS, body };
+      throw notYet();
+    }
+    // The next reader gets the new lines; until they can be read, the old ones are shown.
+    refresh().catch(() => {});
+    return { status: 200, headers: HEADERS, body: known.body };
+  });
 }
 
 /** The document. `cells`: indexes in `CELL_LEVELS`, `steps` for each service; `groupOf`: the strip of a service. Pure. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { entityTag } from '../../http/conditional.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { Route } from '../../http/route.ts';
+import { pageRoute, type Route } from '../../http/route.ts';
 import { DATA_HEADERS } from '../../http/security-headers.ts';
 
 /** URLs of the files, with their hashes. */
@@ -40,18 +40,12 @@ export function createAssets() {
   };
   const add = (name: string, extension: keyof typeof TYPES, file?: string) =>
     addBody(name, extension, file === undefined ? read(name, extension) : readFileSync(file));
-  const route: Route = {
-    path: '/assets/:name',
-    bucket: 'pages',
-    access: 'everyone',
-    open: true,
-    handle({ params }) {
-      const file = files.get(params.name ?? '');
-      if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
-      const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
-      return { status: 200, headers, body: file.body, etag: file.etag };
-    },
-  };
+  const route: Route = pageRoute({ path: '/assets/:name', open: true }, ({ params }) => {
+    const file = files.get(params.name ?? '');
+    if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
+    const headers = { 'Content-Type': file.type, 'Cache-Control': 'public, max-age=31536000, immutable' };
+    return { status: 200, headers, body: file.body, etag: file.etag };
+  });
   const [font = '', ...otherFonts] = FONTS.map((name) => add(name, 'woff2'));
   const tokens = [font, ...otherFonts].reduce(
     // Beside the file, whatever the path before both is.

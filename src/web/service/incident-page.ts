@@ -8,7 +8,7 @@ import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { Route } from '../../http/route.ts';
+import { pageRoute, type Route } from '../../http/route.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
@@ -78,74 +78,69 @@ export function incidentPage(
     return await registry.findOwnerIncident(accountId, number);
   };
 
-  return {
-    path: '/status/:slug/incidents/:id',
-    bucket: 'pages',
-    access: 'everyone',
-    async handle(request) {
-      const language = chooseLanguage(request);
-      const { slug = '', id = '' } = request.params;
-      const { offset } = readParameters(request.query, QUERY);
-      const { texts } = language;
-      const service = await finder.byPageName(request, slug);
-      const missing = (error: HttpError, message: string) =>
-        renderMissing(render, request, language, { error, message });
-      if (service === null) return missing(serviceNotFound(slug), texts.site.noService(slug.slice(0, 100)));
-      const page = directory.pageName(service);
-      const name = fullName(service);
-      const position = changes.position();
-      const incident = await registry.findIncident(id);
-      if (incident === null || incident.serviceId !== service.id)
-        return missing(notInService(name, id), texts.page.noIncident(name, id.slice(0, 100)));
-      const at = now();
-      const trouble = await troubleOf(incident, at);
-      const window = axisWindow(trouble, intervalOf(service, intervalMs), at);
-      const [buckets, { older, newer }, post] = await Promise.all([
-        checksOf(service, window),
-        registry.incidentsBeside(incident),
-        postOf(incident, service),
-      ]);
-      const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
-      const hasVendor = vendorOf(service) !== null;
-      const view = viewIncidentPage(
-        { ...trouble, page, window, buckets, hasVendor, post, offset, now: at },
-        language,
-      );
-      const { title, path, timeline, description, isOpen } = view.incident;
-      return render('./incident', {
-        ...view,
-        language,
-        meta: openGraphTags(siteUrl, {
-          title: texts.page.title(name, title),
-          description: `${view.incident.status}: ${timeline[0]?.text || description}`,
-          path,
-          image: chartCard(page, texts.page.chartOf(name)),
-        }),
+  return pageRoute({ path: '/status/:slug/incidents/:id' }, async (request) => {
+    const language = chooseLanguage(request);
+    const { slug = '', id = '' } = request.params;
+    const { offset } = readParameters(request.query, QUERY);
+    const { texts } = language;
+    const service = await finder.byPageName(request, slug);
+    const missing = (error: HttpError, message: string) =>
+      renderMissing(render, request, language, { error, message });
+    if (service === null) return missing(serviceNotFound(slug), texts.site.noService(slug.slice(0, 100)));
+    const page = directory.pageName(service);
+    const name = fullName(service);
+    const position = changes.position();
+    const incident = await registry.findIncident(id);
+    if (incident === null || incident.serviceId !== service.id)
+      return missing(notInService(name, id), texts.page.noIncident(name, id.slice(0, 100)));
+    const at = now();
+    const trouble = await troubleOf(incident, at);
+    const window = axisWindow(trouble, intervalOf(service, intervalMs), at);
+    const [buckets, { older, newer }, post] = await Promise.all([
+      checksOf(service, window),
+      registry.incidentsBeside(incident),
+      postOf(incident, service),
+    ]);
+    const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
+    const hasVendor = vendorOf(service) !== null;
+    const view = viewIncidentPage(
+      { ...trouble, page, window, buckets, hasVendor, post, offset, now: at },
+      language,
+    );
+    const { title, path, timeline, description, isOpen } = view.incident;
+    return render('./incident', {
+      ...view,
+      language,
+      meta: openGraphTags(siteUrl, {
         title: texts.page.title(name, title),
-        service,
-        name,
-        page,
-        word: texts.status[status.get(service.id)?.status ?? 'unknown'],
-        badge: `/badges/${page}/picture`,
-        link: siteUrl + path,
-        // A resolved incident changes no more.
-        live: isOpen ? { of: [page], at: position } : null,
-        styles: [assets.serviceStyle],
-        scripts: [assets.copyScript],
-        feed: `/status/${page}/incidents.atom`,
-        timeline: await Promise.all(
-          view.timeline.map(async (entry) => ({
-            ...entry,
-            html: entry.isMarkdown ? await postMarkup(entry.text) : null,
-          })),
-        ),
-        newest: offset === 0 ? null : path,
-        rest: view.next === null ? null : `${path}?offset=${view.next}`,
-        older: older === null ? null : show(older),
-        newer: newer === null ? null : show(newer),
-      });
-    },
-  };
+        description: `${view.incident.status}: ${timeline[0]?.text || description}`,
+        path,
+        image: chartCard(page, texts.page.chartOf(name)),
+      }),
+      title: texts.page.title(name, title),
+      service,
+      name,
+      page,
+      word: texts.status[status.get(service.id)?.status ?? 'unknown'],
+      badge: `/badges/${page}/picture`,
+      link: siteUrl + path,
+      // A resolved incident changes no more.
+      live: isOpen ? { of: [page], at: position } : null,
+      styles: [assets.serviceStyle],
+      scripts: [assets.copyScript],
+      feed: `/status/${page}/incidents.atom`,
+      timeline: await Promise.all(
+        view.timeline.map(async (entry) => ({
+          ...entry,
+          html: entry.isMarkdown ? await postMarkup(entry.text) : null,
+        })),
+      ),
+      newest: offset === 0 ? null : path,
+      rest: view.next === null ? null : `${path}?offset=${view.next}`,
+      older: older === null ? null : show(older),
+      newer: newer === null ? null : show(newer),
+    });
+  });
 }
 
 /** The error for an id that no incident of the service has. */

@@ -5,7 +5,7 @@ import type { OwnedPage } from '../../domain/status-page.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { retryLater } from '../../http/problem.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { pathFor, redirectToDomain } from '../../view/page-address.ts';
 import {
   findLockedPage,
@@ -133,14 +133,9 @@ export function showLocked(
 /** `/p/:slug/unlock`. */
 export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
   const { siteUrl, unlock } = sources;
-  return {
-    path: '/p/:slug/unlock',
-    bucket: 'pages',
-    access: 'everyone',
-    open: 'page',
-    anyMethod: true,
-    sameOrigin: true,
-    async handle(request) {
+  return pageRoute(
+    { path: '/p/:slug/unlock', open: 'page', anyMethod: true, sameOrigin: true },
+    async (request) => {
       const language = chooseLanguage(request);
       const { statusPage: texts } = language.texts;
       const page = await findLockedPage(request, sources);
@@ -166,5 +161,5 @@ export function unlockRoute(render: RenderPage, sources: UnlockSources): Route {
             };
       return showLocked(render, request, { siteUrl, language }, problem);
     },
-  };
+  );
 }

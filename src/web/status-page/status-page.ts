@@ -4,7 +4,7 @@ import type { Service } from '../../domain/service.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError, prefersPage } from '../../http/problem.ts';
-import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { time } from '../../language/phrase.ts';
@@ -273,36 +273,24 @@ function pagesOf({ show, offset }: ListQuery, only: Service | null, hasOlder: bo
 const YEAR_SECONDS = 31_536_000;
 
 function pictureRoute(sources: PageViewSources, use: PictureUse): Route {
-  return {
-    path: `/p/:slug/${use}`,
-    bucket: 'pages',
-    access: 'everyone',
-    open: 'page',
-    async handle(request) {
-      const page = await findShownPage(request, sources);
-      const picture = page === null ? null : await sources.pages.findPicture(page.slug, use);
-      if (page === null || picture === null) throw pageNotFound(request.params.slug ?? '');
-      const headers = { 'Content-Type': picture.type, 'Cache-Control': ageOf(request, picture.mark) };
-      return keepPrivate(page, { status: 200, headers, body: picture.bytes, etag: `"${picture.mark}"` });
-    },
-  };
+  return pageRoute({ path: `/p/:slug/${use}`, open: 'page' }, async (request) => {
+    const page = await findShownPage(request, sources);
+    const picture = page === null ? null : await sources.pages.findPicture(page.slug, use);
+    if (page === null || picture === null) throw pageNotFound(request.params.slug ?? '');
+    const headers = { 'Content-Type': picture.type, 'Cache-Control': ageOf(request, picture.mark) };
+    return keepPrivate(page, { status: 200, headers, body: picture.bytes, etag: `"${picture.mark}"` });
+  });
 }
 
 /** The route of the style sheet. */
 function brandRoute(sources: PageViewSources): Route {
-  return {
-    path: '/p/:slug/brand.css',
-    bucket: 'pages',
-    access: 'everyone',
-    open: 'page',
-    async handle(request) {
-      const page = await findShownPage(request, sources);
-      if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');
-      const age = ageOf(request, page.colour.slice(1));
-      const headers = { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': age };
-      return keepPrivate(page, { status: 200, headers, body: brandStyle(page.colour) });
-    },
-  };
+  return pageRoute({ path: '/p/:slug/brand.css', open: 'page' }, async (request) => {
+    const page = await findShownPage(request, sources);
+    if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');
+    const age = ageOf(request, page.colour.slice(1));
+    const headers = { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': age };
+    return keepPrivate(page, { status: 200, headers, body: brandStyle(page.colour) });
+  });
 }
 
 /** A URL with the mark identifies one version of a file and is cached; a URL without the mark is not. */
