@@ -2,7 +2,7 @@
  * JSON Schemas with the types of their values. The types are those of TypeBox, which is loaded by the compiler alone: its
  * 200 modules would take a tenth of the CPU time of a start.
  */
-import type { Type as TypeBox } from '@sinclair/typebox';
+import type { TProperties, Type as TypeBox } from '@sinclair/typebox';
 
 export type { Static, TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox';
 
@@ -42,3 +42,7 @@ const builder = {
  * may be absent; a `Union` has at least two schemas.
  */
 export const Type = builder as unknown as Pick<typeof TypeBox, keyof typeof builder>;
+
+/** The schema of an object that has no other members. */
+export const strictObject = <Members extends TProperties>(members: Members) =>
+  Type.Object(members, { additionalProperties: false });

@@ -1,6 +1,6 @@
 /** The shape of a document of `apply`: its schema, and its lists. */
 
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, strictObject, Type } from '../json-schema.ts';
 import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
 import type { FieldRefusal } from '../resources/kit/change.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
@@ -10,21 +10,18 @@ import { ServiceDocumentSchema } from '../resources/services/service-document.ts
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentType } from './apply-plan.ts';
 
-export const ApplyDocumentSchema = Type.Object(
-  {
-    $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
-    services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
-    pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
-    channels: Type.Optional(
-      Type.Array(ChannelDocumentSchema, { description: 'Where the account is notified.' }),
-    ),
-    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is notified.' })),
-    maintenances: Type.Optional(
-      Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ApplyDocumentSchema = strictObject({
+  $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
+  services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
+  pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
+  channels: Type.Optional(
+    Type.Array(ChannelDocumentSchema, { description: 'Where the account is notified.' }),
+  ),
+  rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is notified.' })),
+  maintenances: Type.Optional(
+    Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
+  ),
+});
 
 export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
 

@@ -2,7 +2,7 @@
 
 import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, strictObject, Type } from '../json-schema.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
 import type { Subjects } from '../resources/kit/post-subjects.ts';
@@ -16,28 +16,25 @@ import type { WantedMaintenance } from '../store/ports/account-content.ts';
 import type { ContentItem } from './apply-plan.ts';
 
 /** The schema of a maintenance. Its start is required, because a file is applied again and again. */
-export const AppliedMaintenanceSchema = Type.Object(
-  {
-    ...MaintenanceDocumentSchema.properties,
-    title: Type.String({
-      ...MaintenanceDocumentSchema.properties.title,
-      description:
-        'Identifies it within the account; several with the same title are distinguished by their order.',
+export const AppliedMaintenanceSchema = strictObject({
+  ...MaintenanceDocumentSchema.properties,
+  title: Type.String({
+    ...MaintenanceDocumentSchema.properties.title,
+    description:
+      'Identifies it within the account; several with the same title are distinguished by their order.',
+  }),
+  starts_at: Type.String({
+    maxLength: 40,
+    description:
+      'The first start, which may be past: ISO 8601, such as 2026-11-24T22:00:00Z, or on the clock of the time zone, such as 2026-11-24T22:00.',
+  }),
+  services: Type.Optional(
+    Type.Array(Type.String({ maxLength: 300 }), {
+      maxItems: 100,
+      description: 'Domains or slugs of services of the account.',
     }),
-    starts_at: Type.String({
-      maxLength: 40,
-      description:
-        'The first start, which may be past: ISO 8601, such as 2026-11-24T22:00:00Z, or on the clock of the time zone, such as 2026-11-24T22:00.',
-    }),
-    services: Type.Optional(
-      Type.Array(Type.String({ maxLength: 300 }), {
-        maxItems: 100,
-        description: 'Domains or slugs of services of the account.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
 /** A maintenance as a document. */
 export type AppliedMaintenance = Static<typeof AppliedMaintenanceSchema>;

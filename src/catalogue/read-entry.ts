@@ -13,7 +13,7 @@ import {
   STATUS_PAGE_KINDS,
   type StatusPageKind,
 } from '../domain/service.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, strictObject, Type } from '../json-schema.ts';
 import { CHECK_MEMBERS, operatorLimits, parseMembers, refuseMembers } from '../kinds/check-members.ts';
 import { validatePublicSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
@@ -34,49 +34,39 @@ export const ENTRY_FORMATS = {
   },
 } as const;
 
-const strict = { additionalProperties: false };
 const HttpUrl = Type.String({ format: 'http-url', maxLength: 2_000 });
 
-const StatusPageEntry = Type.Object(
-  {
-    url: HttpUrl,
-    kind: Type.Unsafe<StatusPageKind>({ type: 'string', enum: [...STATUS_PAGE_KINDS] }),
-    feedUrl: Type.Optional(HttpUrl),
-    components: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })),
-  },
-  strict,
-);
+const StatusPageEntry = strictObject({
+  url: HttpUrl,
+  kind: Type.Unsafe<StatusPageKind>({ type: 'string', enum: [...STATUS_PAGE_KINDS] }),
+  feedUrl: Type.Optional(HttpUrl),
+  components: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })),
+});
 
-const CheckEntry = Type.Object(
-  {
-    kind: Type.Optional(Type.Unsafe<ProbedKind>({ type: 'string', enum: [...PROBED_KINDS] })),
-    url: Type.Optional(HttpUrl),
-    method: Type.Optional(Type.Unsafe<'HEAD' | 'GET'>({ type: 'string', enum: ['HEAD', 'GET'] })),
-    accept: Type.Optional(
-      Type.Array(
-        Type.Union([Type.Integer({ minimum: 100, maximum: 999 }), Type.String({ pattern: '^[1-9]xx$' })]),
-        { minItems: 1 },
-      ),
+const CheckEntry = strictObject({
+  kind: Type.Optional(Type.Unsafe<ProbedKind>({ type: 'string', enum: [...PROBED_KINDS] })),
+  url: Type.Optional(HttpUrl),
+  method: Type.Optional(Type.Unsafe<'HEAD' | 'GET'>({ type: 'string', enum: ['HEAD', 'GET'] })),
+  accept: Type.Optional(
+    Type.Array(
+      Type.Union([Type.Integer({ minimum: 100, maximum: 999 }), Type.String({ pattern: '^[1-9]xx$' })]),
+      { minItems: 1 },
     ),
-    caFile: Type.Optional(Type.String({ minLength: 1 })),
-    settings: Type.Optional(Type.Unsafe<CheckSettings>({ type: 'object' })),
-    ...CHECK_MEMBERS,
-  },
-  strict,
-);
+  ),
+  caFile: Type.Optional(Type.String({ minLength: 1 })),
+  settings: Type.Optional(Type.Unsafe<CheckSettings>({ type: 'object' })),
+  ...CHECK_MEMBERS,
+});
 
 /** Schema of one service. */
-const CatalogueEntrySchema = Type.Object(
-  {
-    slug: Type.String({ format: 'slug', maxLength: 100 }),
-    name: Type.String({ minLength: 1, maxLength: 100 }),
-    domain: Type.String({ format: 'domain', maxLength: 253 }),
-    category: Type.Unsafe<Category>({ type: 'string', enum: [...CATEGORIES] }),
-    statusPage: Type.Optional(StatusPageEntry),
-    check: Type.Optional(CheckEntry),
-  },
-  strict,
-);
+const CatalogueEntrySchema = strictObject({
+  slug: Type.String({ format: 'slug', maxLength: 100 }),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  domain: Type.String({ format: 'domain', maxLength: 253 }),
+  category: Type.Unsafe<Category>({ type: 'string', enum: [...CATEGORIES] }),
+  statusPage: Type.Optional(StatusPageEntry),
+  check: Type.Optional(CheckEntry),
+});
 
 type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
 

@@ -42,7 +42,7 @@ export const list = <T extends TSchema>(
   more: object = {},
 ) => Type.Array(item, { default: byDefault, description, ...more });
 /** Settings below one name, each with its default. */
-export const section = <T extends Record<string, TSchema>>(members: T, description: string) =>
+export const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { additionalProperties: false, default: {}, description });
 export const choice = <const T extends string>(
   words: readonly T[],
@@ -52,22 +52,19 @@ export const choice = <const T extends string>(
 ) => Type.Unsafe<T>({ type: 'string', enum: [...words], default: byDefault, description, ...notes });
 
 /** Settings below `site`. */
-export const SITE = section(
-  {
-    home: Type.String({
-      format: 'first-page',
-      default: 'services',
-      description:
-        'What the address of the site shows: services, the list of services; page:SLUG, that status page; sign-in, the sign-in page, or the dashboard for people who are signed in.',
-    }),
-    access: choice(
-      ['public', 'members'],
-      'public',
-      'Who sees the site. members: people who are signed in and API keys; for all others there are the sign-in page, /healthz, badges and public status pages. Accounts are then made by invitations and commands alone.',
-    ),
-  },
-  'Who sees the site, and what its address shows.',
-);
+export const SITE = section('Who sees the site, and what its address shows.', {
+  home: Type.String({
+    format: 'first-page',
+    default: 'services',
+    description:
+      'What the address of the site shows: services, the list of services; page:SLUG, that status page; sign-in, the sign-in page, or the dashboard for people who are signed in.',
+  }),
+  access: choice(
+    ['public', 'members'],
+    'public',
+    'Who sees the site. members: people who are signed in and API keys; for all others there are the sign-in page, /healthz, badges and public status pages. Accounts are then made by invitations and commands alone.',
+  ),
+});
 
 /** A provider that people sign in with. */
 export const PROVIDER = Type.Object(

@@ -67,9 +67,6 @@ function hasTypes<S extends TObject>(
   });
 }
 
-/** Options of a schema that allows no other settings. */
-export const STRICT = { additionalProperties: false };
-
 /** A secret: it is stored encrypted and never shown. */
 export const SECRET = { writeOnly: true };
 

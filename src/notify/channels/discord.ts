@@ -3,8 +3,8 @@
  * documentation: 2,000 characters of content; of an embed 4,096 in the description, 25 fields of 256 and 1,024, 6,000 in total.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
-import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './define-channel.ts';
+import { strictObject, Type } from '../../json-schema.ts';
+import { defineChannel, hookForm, hostOf, SECRET, urlSetting } from './define-channel.ts';
 import { escapeMarkdown, linkUrl, type Markup, markUp } from './markup.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_COLOURS, TONE_MARKS } from './message-text.ts';
@@ -35,23 +35,20 @@ const RULES: ResponseRules = {
 };
 
 export const discordChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: urlSetting(
-        'Webhook URL',
-        'Edit the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.',
-        HOOK_EXAMPLE,
-        SECRET,
-      ),
-      forum: Type.Optional(
-        Type.Boolean({
-          title: 'Forum',
-          description: 'The channel is a forum: each alert opens a post, and its recovery answers there.',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    url: urlSetting(
+      'Webhook URL',
+      'Edit the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.',
+      HOOK_EXAMPLE,
+      SECRET,
+    ),
+    forum: Type.Optional(
+      Type.Boolean({
+        title: 'Forum',
+        description: 'The channel is a forum: each alert opens a post, and its recovery answers there.',
+      }),
+    ),
+  }),
   forms: { url: hookForm(HOOK_EXAMPLE) },
   // 30 messages a minute by a webhook.
   paceMs: 2_000,

@@ -1,7 +1,7 @@
 /** Kind `email`: one letter for each message, to an address whose owner has agreed. */
 import { MAX_MAIL_ADDRESS, readMailAddress } from '../../domain/mail-address.ts';
-import { Type } from '../../json-schema.ts';
-import { defineChannel, STRICT } from './define-channel.ts';
+import { strictObject, Type } from '../../json-schema.ts';
+import { defineChannel } from './define-channel.ts';
 import { cleanLine } from './message-cut.ts';
 import { LETTER_WORDS, oneClickHeaders, writeAlert } from './write-letter.ts';
 
@@ -10,18 +10,15 @@ const MAX_REFERENCES = 10;
 
 /** E-mail. The thread's reference is the list of `Message-ID`s that were sent in it, separated by blanks. */
 export const emailChannel = defineChannel({
-  settings: Type.Object(
-    {
-      to: Type.String({
-        title: 'Address',
-        description:
-          'E-mail address. It first gets one e-mail with a link to confirm it, and nothing else until then.',
-        minLength: 3,
-        maxLength: MAX_MAIL_ADDRESS,
-      }),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    to: Type.String({
+      title: 'Address',
+      description:
+        'E-mail address. It first gets one e-mail with a link to confirm it, and nothing else until then.',
+      minLength: 3,
+      maxLength: MAX_MAIL_ADDRESS,
+    }),
+  }),
   needsConfirmation: true,
   forms: {
     to: { accepts: (text) => readMailAddress(text) !== null, example: 'an address such as ops@example.com' },

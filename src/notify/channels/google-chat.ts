@@ -3,9 +3,9 @@
  * a space takes one request a second.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject } from '../../json-schema.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
-import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './define-channel.ts';
+import { defineChannel, hookForm, hostOf, SECRET, urlSetting } from './define-channel.ts';
 import { htmlLines, htmlServices } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
@@ -17,17 +17,14 @@ const MAX_CARD_BYTES = 24_000;
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'error', 'message') };
 
 export const googleChatChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: urlSetting(
-        'Webhook URL',
-        "The space's menu, Apps & integrations, Webhooks, Add webhook.",
-        HOOK_EXAMPLE,
-        SECRET,
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    url: urlSetting(
+      'Webhook URL',
+      "The space's menu, Apps & integrations, Webhooks, Add webhook.",
+      HOOK_EXAMPLE,
+      SECRET,
+    ),
+  }),
   forms: { url: hookForm(HOOK_EXAMPLE) },
   // One message a second to a space.
   paceMs: 1_000,

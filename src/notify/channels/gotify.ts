@@ -1,12 +1,11 @@
 /** Kind `gotify`: an application of a Gotify server. */
-import { Type } from '../../json-schema.ts';
+import { strictObject } from '../../json-schema.ts';
 import {
   addressOn,
   defineChannel,
   hostOf,
   SECRET,
   ServerSetting,
-  STRICT,
   serverForm,
   wordForm,
   wordSetting,
@@ -22,13 +21,10 @@ const RULES: ResponseRules = {
 };
 
 export const gotifyChannel = defineChannel({
-  settings: Type.Object(
-    {
-      server: ServerSetting('Gotify', SERVER_EXAMPLE),
-      token: wordSetting('Application token', 'From "Apps" of the server.', SECRET),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    server: ServerSetting('Gotify', SERVER_EXAMPLE),
+    token: wordSetting('Application token', 'From "Apps" of the server.', SECRET),
+  }),
   forms: { server: serverForm(SERVER_EXAMPLE), token: wordForm(/^[\x21-\x7e]+$/, 'a token without spaces') },
   describe: ({ server }) => hostOf(server),
   async send(tools, sending, { server, token }) {

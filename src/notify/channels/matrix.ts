@@ -3,7 +3,7 @@
  * of the transaction is the same in all attempts, so that the server writes the message once. An event has at most 65,536 bytes.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject } from '../../json-schema.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import {
   addressOn,
@@ -11,7 +11,6 @@ import {
   hostOf,
   SECRET,
   ServerSetting,
-  STRICT,
   serverForm,
   wordForm,
   wordSetting,
@@ -33,22 +32,19 @@ const RULES: ResponseRules = {
 
 /** The kind. */
 export const matrixChannel = defineChannel({
-  settings: Type.Object(
-    {
-      server: ServerSetting('home', SERVER_EXAMPLE),
-      room: wordSetting(
-        'Room ID',
-        'Begins with !, in the settings of the room under "Advanced". The user has to be in it; it must not be encrypted.',
-        { maxLength: 255 },
-      ),
-      token: wordSetting(
-        'Access token',
-        'Of the user who writes, in the settings of Element under "Help & About".',
-        { ...SECRET, maxLength: 2_000 },
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    server: ServerSetting('home', SERVER_EXAMPLE),
+    room: wordSetting(
+      'Room ID',
+      'Begins with !, in the settings of the room under "Advanced". The user has to be in it; it must not be encrypted.',
+      { maxLength: 255 },
+    ),
+    token: wordSetting(
+      'Access token',
+      'Of the user who writes, in the settings of Element under "Help & About".',
+      { ...SECRET, maxLength: 2_000 },
+    ),
+  }),
   forms: {
     server: serverForm(SERVER_EXAMPLE),
     room: wordForm(/^![^\s]+$/u, 'an ID such as !abcdef:example.com'),

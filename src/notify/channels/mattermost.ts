@@ -3,7 +3,7 @@
  * posts. A post has at most 16,383 characters, of servers before 5.0 4,000.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
 import {
   addressOn,
@@ -11,7 +11,6 @@ import {
   hookForm,
   hostOf,
   SECRET,
-  STRICT,
   serverForm,
   urlSetting,
   wordForm,
@@ -30,40 +29,37 @@ const MATTERMOST: Markup = { text: escapeMattermost, time: (_, shown) => shown }
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'message') };
 
 export const mattermostChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: Type.Optional(
-        urlSetting(
-          'Webhook URL',
-          'From Integrations, Incoming Webhooks. Recoveries are posts of their own.',
-          HOOK_EXAMPLE,
-          SECRET,
-        ),
+  settings: strictObject({
+    url: Type.Optional(
+      urlSetting(
+        'Webhook URL',
+        'From Integrations, Incoming Webhooks. Recoveries are posts of their own.',
+        HOOK_EXAMPLE,
+        SECRET,
       ),
-      server: Type.Optional(
-        urlSetting(
-          'Server',
-          'In place of the webhook URL, for a bot: the address of the server.',
-          SERVER_EXAMPLE,
-        ),
+    ),
+    server: Type.Optional(
+      urlSetting(
+        'Server',
+        'In place of the webhook URL, for a bot: the address of the server.',
+        SERVER_EXAMPLE,
       ),
-      token: Type.Optional(
-        wordSetting(
-          'Bot token',
-          'Access token of the bot, from Integrations, Bot Accounts. Recoveries answer in the thread of their alert.',
-          SECRET,
-        ),
+    ),
+    token: Type.Optional(
+      wordSetting(
+        'Bot token',
+        'Access token of the bot, from Integrations, Bot Accounts. Recoveries answer in the thread of their alert.',
+        SECRET,
       ),
-      channel: Type.Optional(
-        wordSetting(
-          'Channel ID',
-          'Of 26 letters and digits, at the end of "View Info" of the channel. Add the bot to it.',
-          { maxLength: 26 },
-        ),
+    ),
+    channel: Type.Optional(
+      wordSetting(
+        'Channel ID',
+        'Of 26 letters and digits, at the end of "View Info" of the channel. Add the bot to it.',
+        { maxLength: 26 },
       ),
-    },
-    STRICT,
-  ),
+    ),
+  }),
   forms: {
     url: hookForm(HOOK_EXAMPLE),
     server: serverForm(SERVER_EXAMPLE),

@@ -2,12 +2,11 @@
  * Kind `ntfy`: a topic of ntfy.sh or of a server of the owner's. Limits by ntfy's documentation: 4,096 bytes of message (longer ones
  * become attachments), 1,024 of title, which no title has, 3 actions.
  */
-import { Type } from '../../json-schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import {
   defineChannel,
   hostOf,
   SECRET,
-  STRICT,
   serverForm,
   urlSetting,
   wordForm,
@@ -32,26 +31,23 @@ const RULES: ResponseRules = { explain: (json) => textMember(json, 'error') };
 
 /** The kind. */
 export const ntfyChannel = defineChannel({
-  settings: Type.Object(
-    {
-      topic: wordSetting(
-        'Topic',
-        'Letters, digits, _ and -. Anyone who knows the topic of a public server can read it: choose one that cannot be guessed.',
-        { ...SECRET, maxLength: 64 },
+  settings: strictObject({
+    topic: wordSetting(
+      'Topic',
+      'Letters, digits, _ and -. Anyone who knows the topic of a public server can read it: choose one that cannot be guessed.',
+      { ...SECRET, maxLength: 64 },
+    ),
+    server: Type.Optional(
+      urlSetting('Server', `Of your own server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
+    ),
+    token: Type.Optional(
+      wordSetting(
+        'Access token',
+        'For a protected topic: begins with tk_, from "Account" of the server.',
+        SECRET,
       ),
-      server: Type.Optional(
-        urlSetting('Server', `Of your own server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
-      ),
-      token: Type.Optional(
-        wordSetting(
-          'Access token',
-          'For a protected topic: begins with tk_, from "Account" of the server.',
-          SECRET,
-        ),
-      ),
-    },
-    STRICT,
-  ),
+    ),
+  }),
   forms: {
     topic: wordForm(/^[-_A-Za-z0-9]{1,64}$/, 'a topic such as upbeat-3f9a1c'),
     server: serverForm(DEFAULT_SERVER),

@@ -3,8 +3,8 @@
  * thread of an alert is its alias, and the thread's reference the priority that it has there: an alert that exists keeps its priority until
  * it is changed by a request for that. Limits: 130 characters of message, 512 of alias, 15,000 of description, 25,000 of a note.
  */
-import { Type } from '../../json-schema.ts';
-import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
+import { strictObject, Type } from '../../json-schema.ts';
+import { defineChannel, SECRET, wordForm, wordSetting } from './define-channel.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, type Tone } from './message-text.ts';
 import { type ResponseRules, resultOf, secondsToMs, sendRequest, textMember } from './send-request.ts';
@@ -24,21 +24,18 @@ const RULES: ResponseRules = {
 };
 
 export const opsgenieChannel = defineChannel({
-  settings: Type.Object(
-    {
-      key: wordSetting('API key', 'Of an integration "API" of a team.', SECRET),
-      region: Type.Optional(
-        Type.Unsafe<(typeof REGIONS)[number]>({
-          type: 'string',
-          enum: REGIONS,
-          title: 'Instance',
-          description:
-            'eu: your address ends in app.eu.opsgenie.com. jira: alerts are in Jira Service Management. Default us.',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    key: wordSetting('API key', 'Of an integration "API" of a team.', SECRET),
+    region: Type.Optional(
+      Type.Unsafe<(typeof REGIONS)[number]>({
+        type: 'string',
+        enum: REGIONS,
+        title: 'Instance',
+        description:
+          'eu: your address ends in app.eu.opsgenie.com. jira: alerts are in Jira Service Management. Default us.',
+      }),
+    ),
+  }),
   forms: { key: wordForm(/^[\x21-\x7e]{8,}$/, 'a key such as 12345678-90ab-cdef-1234-567890abcdef') },
   describe: ({ region = 'us' }) => SERVERS[region].replace('https://', ''),
   async send(tools, sending, { key, region = 'us' }) {

@@ -3,8 +3,8 @@
  * recovery resolves it. A trigger for a key that a person has resolved opens a new incident, so an update is not sent: only what begins, gets
  * worse or still goes on is. Limits: 1,024 characters of summary, 255 of the key, 512 KB of event.
  */
-import { Type } from '../../json-schema.ts';
-import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
+import { strictObject, Type } from '../../json-schema.ts';
+import { defineChannel, SECRET, wordForm, wordSetting } from './define-channel.ts';
 import { cutText } from './message-cut.ts';
 import { plainLines, plainPhrase, renderMessage, type Tone } from './message-text.ts';
 import { memberOf, type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
@@ -25,23 +25,20 @@ const RULES: ResponseRules = {
 };
 
 export const pagerdutyChannel = defineChannel({
-  settings: Type.Object(
-    {
-      key: wordSetting('Integration key', 'Of an integration "Events API v2" of a service of PagerDuty.', {
-        ...SECRET,
-        maxLength: 32,
+  settings: strictObject({
+    key: wordSetting('Integration key', 'Of an integration "Events API v2" of a service of PagerDuty.', {
+      ...SECRET,
+      maxLength: 32,
+    }),
+    region: Type.Optional(
+      Type.Unsafe<'us' | 'eu'>({
+        type: 'string',
+        enum: ['us', 'eu'],
+        title: 'Region',
+        description: 'eu: your address ends in eu.pagerduty.com. Default us.',
       }),
-      region: Type.Optional(
-        Type.Unsafe<'us' | 'eu'>({
-          type: 'string',
-          enum: ['us', 'eu'],
-          title: 'Region',
-          description: 'eu: your address ends in eu.pagerduty.com. Default us.',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+    ),
+  }),
   forms: { key: wordForm(/^[A-Za-z0-9]{32}$/, 'a key of 32 letters and digits') },
   // 120 events a minute for an integration key.
   paceMs: 500,

@@ -3,9 +3,9 @@
  * 100 of its title. An emergency repeats until a person confirms it or it is over, for an hour at most. It has the thread as its
  * tag, by which all that repeat in a thread are ended, so that a reminder takes the place of the emergency before it.
  */
-import { Type } from '../../json-schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
-import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
+import { defineChannel, SECRET, wordForm, wordSetting } from './define-channel.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, TONE_MARKS, type Tone } from './message-text.ts';
 import { memberOf, type ResponseRules, resultOf, sendRequest } from './send-request.ts';
@@ -26,29 +26,26 @@ const RULES: ResponseRules = {
 };
 
 export const pushoverChannel = defineChannel({
-  settings: Type.Object(
-    {
-      user: wordSetting('User key', 'Of the user or group, at the top of pushover.net.', {
-        ...SECRET,
-        maxLength: 30,
+  settings: strictObject({
+    user: wordSetting('User key', 'Of the user or group, at the top of pushover.net.', {
+      ...SECRET,
+      maxLength: 30,
+    }),
+    token: wordSetting('API token', 'Of an application that you create at pushover.net/apps/build.', {
+      ...SECRET,
+      maxLength: 30,
+    }),
+    device: Type.Optional(
+      wordSetting('Device', 'Name of one device; without it all devices get messages.', { maxLength: 25 }),
+    ),
+    emergency: Type.Optional(
+      Type.Boolean({
+        title: 'Emergency',
+        description:
+          'What is down repeats each minute, for an hour at most, until someone confirms it or it is over.',
       }),
-      token: wordSetting('API token', 'Of an application that you create at pushover.net/apps/build.', {
-        ...SECRET,
-        maxLength: 30,
-      }),
-      device: Type.Optional(
-        wordSetting('Device', 'Name of one device; without it all devices get messages.', { maxLength: 25 }),
-      ),
-      emergency: Type.Optional(
-        Type.Boolean({
-          title: 'Emergency',
-          description:
-            'What is down repeats each minute, for an hour at most, until someone confirms it or it is over.',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+    ),
+  }),
   forms: {
     user: wordForm(/^[A-Za-z0-9]{30}$/, 'a key of 30 letters and digits'),
     token: wordForm(/^[A-Za-z0-9]{30}$/, 'a token of 30 letters and digits'),

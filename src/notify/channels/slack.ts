@@ -4,14 +4,13 @@
  */
 
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
 import {
   defineChannel,
   hookForm,
   hostOf,
   SECRET,
-  STRICT,
   urlSetting,
   wordForm,
   wordSetting,
@@ -60,33 +59,30 @@ const RULES: ResponseRules = { explain: (json) => textMember(json, 'error'), nee
 
 /** The kind. */
 export const slackChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: Type.Optional(
-        urlSetting(
-          'Webhook URL',
-          'From "Incoming Webhooks" of your Slack app. Recoveries are messages of their own.',
-          HOOK_EXAMPLE,
-          SECRET,
-        ),
+  settings: strictObject({
+    url: Type.Optional(
+      urlSetting(
+        'Webhook URL',
+        'From "Incoming Webhooks" of your Slack app. Recoveries are messages of their own.',
+        HOOK_EXAMPLE,
+        SECRET,
       ),
-      token: Type.Optional(
-        wordSetting(
-          'Bot token',
-          'In place of the webhook URL: begins with xoxb-, from "OAuth & Permissions" of your Slack app, with the scope chat:write. Recoveries answer in the thread of their alert.',
-          SECRET,
-        ),
+    ),
+    token: Type.Optional(
+      wordSetting(
+        'Bot token',
+        'In place of the webhook URL: begins with xoxb-, from "OAuth & Permissions" of your Slack app, with the scope chat:write. Recoveries answer in the thread of their alert.',
+        SECRET,
       ),
-      channel: Type.Optional(
-        wordSetting(
-          'Channel',
-          'With a bot token: the ID of the channel, such as C0123456789, at the end of its "About" tab. Invite the bot to it.',
-          { maxLength: 80 },
-        ),
+    ),
+    channel: Type.Optional(
+      wordSetting(
+        'Channel',
+        'With a bot token: the ID of the channel, such as C0123456789, at the end of its "About" tab. Invite the bot to it.',
+        { maxLength: 80 },
       ),
-    },
-    STRICT,
-  ),
+    ),
+  }),
   forms: {
     url: hookForm(HOOK_EXAMPLE),
     token: wordForm(/^xox[a-z]-[\w-]+$/, 'a token such as xoxb-…'),

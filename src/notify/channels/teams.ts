@@ -3,8 +3,8 @@
  * has at most 28 KB. Workflows cannot answer in a thread.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
-import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './define-channel.ts';
+import { strictObject } from '../../json-schema.ts';
+import { defineChannel, hookForm, hostOf, SECRET, urlSetting } from './define-channel.ts';
 import { type Fact, type MessageText, plainPhrase, renderMessage, type Tone } from './message-text.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
 
@@ -20,17 +20,14 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'error', 'message') };
 
 export const teamsChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: urlSetting(
-        'Workflow URL',
-        'Of the workflow "Send webhook alerts to a channel": the channel\'s menu, Workflows.',
-        HOOK_EXAMPLE,
-        SECRET,
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    url: urlSetting(
+      'Workflow URL',
+      'Of the workflow "Send webhook alerts to a channel": the channel\'s menu, Workflows.',
+      HOOK_EXAMPLE,
+      SECRET,
+    ),
+  }),
   forms: { url: hookForm(HOOK_EXAMPLE) },
   // Four messages a second by a workflow.
   paceMs: 250,

@@ -2,13 +2,12 @@
  * Kind `telegram`: a bot and a chat. What follows an alert answers to it, or edits it. A message has at most 4,096 characters after its markup.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import {
   addressOn,
   defineChannel,
   SECRET,
-  STRICT,
   serverForm,
   urlSetting,
   wordForm,
@@ -35,34 +34,31 @@ const RULES: ResponseRules = {
 
 /** The kind. */
 export const telegramChannel = defineChannel({
-  settings: Type.Object(
-    {
-      token: wordSetting('Bot token', 'From @BotFather, such as 123456:ABC-DEF.', SECRET),
-      chat: wordSetting(
-        'Chat ID',
-        'Number of the chat, negative for groups, or @name of a public channel. Add the bot to it.',
-        { maxLength: 64 },
-      ),
-      topic: Type.Optional(
-        Type.Integer({
-          title: 'Topic',
-          description: 'Of a group with topics: the number of the topic, the last one in its link.',
-          minimum: 1,
-          maximum: 2_147_483_647,
-        }),
-      ),
-      silent: Type.Optional(
-        Type.Boolean({
-          title: 'Silent recoveries',
-          description: 'Recoveries and other good news make no sound.',
-        }),
-      ),
-      server: Type.Optional(
-        urlSetting('Server', `Of your own Bot API server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    token: wordSetting('Bot token', 'From @BotFather, such as 123456:ABC-DEF.', SECRET),
+    chat: wordSetting(
+      'Chat ID',
+      'Number of the chat, negative for groups, or @name of a public channel. Add the bot to it.',
+      { maxLength: 64 },
+    ),
+    topic: Type.Optional(
+      Type.Integer({
+        title: 'Topic',
+        description: 'Of a group with topics: the number of the topic, the last one in its link.',
+        minimum: 1,
+        maximum: 2_147_483_647,
+      }),
+    ),
+    silent: Type.Optional(
+      Type.Boolean({
+        title: 'Silent recoveries',
+        description: 'Recoveries and other good news make no sound.',
+      }),
+    ),
+    server: Type.Optional(
+      urlSetting('Server', `Of your own Bot API server; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
+    ),
+  }),
   forms: {
     token: wordForm(/^\d{3,20}:[\w-]{10,100}$/, 'a token such as 123456:ABC-DEF…'),
     chat: wordForm(/^(?:-?\d{1,20}|@[A-Za-z]\w{3,40})$/, 'an ID such as -1001234567890, or @name'),

@@ -3,14 +3,13 @@ import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
 import { describeReasonOrNull } from '../../domain/incident/incident.ts';
-import { Type } from '../../json-schema.ts';
+import { strictObject } from '../../json-schema.ts';
 import { signatureHeaders } from '../webhook-signature.ts';
 import {
   defineChannel,
   hostOf,
   SECRET,
   type SettingForm,
-  STRICT,
   urlSetting,
   wordForm,
   wordSetting,
@@ -26,17 +25,14 @@ const urlForm: SettingForm = {
 
 /** The kind. */
 export const webhookChannel = defineChannel({
-  settings: Type.Object(
-    {
-      url: urlSetting('URL', 'Receives a POST of JSON for each message.', URL_EXAMPLE),
-      secret: wordSetting(
-        'Signing secret',
-        'Begins with whsec_, then base64 of 24 to 64 random bytes, such as from: echo "whsec_$(openssl rand -base64 32)". Your receiver verifies signatures by it.',
-        { ...SECRET, maxLength: 100 },
-      ),
-    },
-    STRICT,
-  ),
+  settings: strictObject({
+    url: urlSetting('URL', 'Receives a POST of JSON for each message.', URL_EXAMPLE),
+    secret: wordSetting(
+      'Signing secret',
+      'Begins with whsec_, then base64 of 24 to 64 random bytes, such as from: echo "whsec_$(openssl rand -base64 32)". Your receiver verifies signatures by it.',
+      { ...SECRET, maxLength: 100 },
+    ),
+  }),
   forms: {
     url: urlForm,
     secret: wordForm(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'a secret of whsec_ and base64 of 24 to 64 bytes'),

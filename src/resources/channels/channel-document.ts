@@ -8,7 +8,7 @@ import {
   type MessageLanguage,
 } from '../../domain/alert/channel.ts';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
-import { type TSchema, Type } from '../../json-schema.ts';
+import { strictObject, type TSchema, Type } from '../../json-schema.ts';
 import type { ChannelKindParts } from '../../notify/channels/channel-kind.ts';
 import { accept, type FieldRefusal, type Outcome, readAll, readNameField, refuse } from '../kit/change.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
@@ -22,35 +22,32 @@ export interface ChannelRules {
 }
 
 /** The schema of a channel. Absent members have their defaults. */
-export const ChannelDocumentSchema = Type.Object(
-  {
-    name: Type.String({
-      maxLength: 1_000,
-      description: 'Its name, which identifies it within the account; rules name channels by it.',
-    }),
-    kind: Type.Unsafe<ChannelKind>({
+export const ChannelDocumentSchema = strictObject({
+  name: Type.String({
+    maxLength: 1_000,
+    description: 'Its name, which identifies it within the account; rules name channels by it.',
+  }),
+  kind: Type.Unsafe<ChannelKind>({
+    type: 'string',
+    enum: [...CHANNEL_KINDS],
+    description: 'What it leads to. It cannot be changed.',
+  }),
+  language: Type.Optional(
+    Type.Unsafe<MessageLanguage>({
       type: 'string',
-      enum: [...CHANNEL_KINDS],
-      description: 'What it leads to. It cannot be changed.',
+      enum: [...MESSAGE_LANGUAGES],
+      description: 'Language of its messages; default: en.',
     }),
-    language: Type.Optional(
-      Type.Unsafe<MessageLanguage>({
-        type: 'string',
-        enum: [...MESSAGE_LANGUAGES],
-        description: 'Language of its messages; default: en.',
-      }),
-    ),
-    settings: Type.Optional(
-      Type.Unsafe<ChannelSettings>({
-        type: 'object',
-        additionalProperties: { type: ['string', 'number', 'boolean'] },
-        description:
-          'Settings of the kind (docs/alerts.md). Those that are secret are never shown; an absent one stays as it is.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  settings: Type.Optional(
+    Type.Unsafe<ChannelSettings>({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      description:
+        'Settings of the kind (docs/alerts.md). Those that are secret are never shown; an absent one stays as it is.',
+    }),
+  ),
+});
 
 export interface ChannelDocument {
   readonly name: string;

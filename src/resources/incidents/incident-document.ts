@@ -8,13 +8,12 @@ import {
   type OwnerSeverity,
   ownerIncidentId,
 } from '../../domain/incident/owner-incident.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import { accept, type Outcome, readAll, refuse } from '../kit/change.ts';
 import { findSubjects, type NamedSubjects, nameSubjects, type Subjects } from '../kit/post-subjects.ts';
 import { readPostText, readPostTitle } from '../kit/post-text.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 
-const strict = { additionalProperties: false };
 const { subjects, titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;
 const word = <Word extends string>(words: readonly Word[], description: string) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words], description });
@@ -29,37 +28,28 @@ const MEMBERS = {
   pages: names('Slugs of status pages of the account.'),
 };
 
-export const IncidentInputSchema = Type.Object(
-  {
-    ...MEMBERS,
-    status: Type.Optional(word<IncidentStatus>(INCIDENT_STATUSES, 'Default: investigating.')),
-    text: text('The first update, in Markdown.'),
-    started_at: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description: 'When it began (ISO 8601, not in the future). Default: now.',
-      }),
-    ),
-  },
-  strict,
-);
+export const IncidentInputSchema = strictObject({
+  ...MEMBERS,
+  status: Type.Optional(word<IncidentStatus>(INCIDENT_STATUSES, 'Default: investigating.')),
+  text: text('The first update, in Markdown.'),
+  started_at: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'When it began (ISO 8601, not in the future). Default: now.',
+    }),
+  ),
+});
 
 /** The members that can be corrected. */
-export const IncidentPatchSchema = Type.Object(
-  {
-    ...MEMBERS,
-    post_mortem: Type.Optional(text('What was found out, in Markdown, after it is resolved; null: none.')),
-  },
-  strict,
-);
+export const IncidentPatchSchema = strictObject({
+  ...MEMBERS,
+  post_mortem: Type.Optional(text('What was found out, in Markdown, after it is resolved; null: none.')),
+});
 
-export const UpdateInputSchema = Type.Object(
-  {
-    status: Type.Optional(word<IncidentStatus>(INCIDENT_STATUSES, 'Default: it stays.')),
-    text: text('In Markdown.'),
-  },
-  strict,
-);
+export const UpdateInputSchema = strictObject({
+  status: Type.Optional(word<IncidentStatus>(INCIDENT_STATUSES, 'Default: it stays.')),
+  text: text('In Markdown.'),
+});
 
 const readInput = createDocumentReader<Static<typeof IncidentInputSchema>>(IncidentInputSchema);
 const readPatch = createDocumentReader<Static<typeof IncidentPatchSchema>>(IncidentPatchSchema);

@@ -5,7 +5,7 @@ import { KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
 import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { ApiKey } from '../../store/ports/keys.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
@@ -21,24 +21,21 @@ const DEFAULT_LIFETIME = '90d';
 
 const NewKeySchema = named(
   'ApiKeyInput',
-  Type.Object(
-    {
-      name: Type.String({ maxLength: 1_000, description: 'What the key is for.' }),
-      expires: Type.Optional(
-        Type.String({
-          maxLength: 100,
-          description: `Lifetime such as 90d, or never; default: ${DEFAULT_LIFETIME}.`,
-        }),
-      ),
-      scopes: Type.Optional(
-        Type.Array(enumOf(KEY_SCOPES), {
-          minItems: 1,
-          description: 'Default: read and heartbeat. The key of the request must have them.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  strictObject({
+    name: Type.String({ maxLength: 1_000, description: 'What the key is for.' }),
+    expires: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: `Lifetime such as 90d, or never; default: ${DEFAULT_LIFETIME}.`,
+      }),
+    ),
+    scopes: Type.Optional(
+      Type.Array(enumOf(KEY_SCOPES), {
+        minItems: 1,
+        description: 'Default: read and heartbeat. The key of the request must have them.',
+      }),
+    ),
+  }),
 );
 const readNewKey = createDocumentReader<{
   readonly name: string;

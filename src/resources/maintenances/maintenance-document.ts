@@ -3,7 +3,7 @@ import { formatDuration, formatTime, parseDuration, readTime } from '../../domai
 import { readTimezone } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { OWNER_MAINTENANCE_BOUNDS } from '../../domain/incident/owner-maintenance.ts';
 import { momentOf, occurs, readRule } from '../../domain/incident/recurrence.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { NewOwnerMaintenance } from '../../store/ports/posts.ts';
 import { accept, type Outcome, readAll, refuse } from '../kit/change.ts';
 import { findSubjects, nameSubjects, type Subjects } from '../kit/post-subjects.ts';
@@ -21,41 +21,36 @@ const {
   maxRecurringMs,
   maxAheadMs,
 } = OWNER_MAINTENANCE_BOUNDS;
-const strict = { additionalProperties: false };
 const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: subjects, description }));
 
 /** A maintenance as its owner defines it. */
-export const MaintenanceDocumentSchema = Type.Object(
-  {
-    title: Type.String({ minLength: 1, maxLength: titleCharacters }),
-    text: Type.Optional(Type.String({ maxLength: textCharacters, description: 'In Markdown.' })),
-    starts_at: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description:
-          'The first start: ISO 8601, such as 2028-11-14T22:00:00Z, or on the clock of the time zone, such as 2028-11-14T22:00. Default: now.',
-      }),
-    ),
-    duration: Type.String({
-      maxLength: 20,
-      description: 'Such as 90m or 2h; of a recurring one at most 1d.',
+export const MaintenanceDocumentSchema = strictObject({
+  title: Type.String({ minLength: 1, maxLength: titleCharacters }),
+  text: Type.Optional(Type.String({ maxLength: textCharacters, description: 'In Markdown.' })),
+  starts_at: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'The first start: ISO 8601, such as 2028-11-14T22:00:00Z, or on the clock of the time zone, such as 2028-11-14T22:00. Default: now.',
     }),
-    time_zone: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Such as Europe/Berlin, in which it recurs. Default: UTC.' }),
-    ),
-    recurrence: Type.Optional(
-      Type.String({
-        maxLength: 300,
-        description:
-          'A rule of iCalendar (RRULE), such as FREQ=WEEKLY;BYDAY=TU; at most daily. Default: once.',
-      }),
-    ),
-    services: names('Slugs or domains of services of the account.'),
-    pages: names('Slugs of status pages of the account; also the services of the account on them.'),
-  },
-  strict,
-);
+  ),
+  duration: Type.String({
+    maxLength: 20,
+    description: 'Such as 90m or 2h; of a recurring one at most 1d.',
+  }),
+  time_zone: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Such as Europe/Berlin, in which it recurs. Default: UTC.' }),
+  ),
+  recurrence: Type.Optional(
+    Type.String({
+      maxLength: 300,
+      description: 'A rule of iCalendar (RRULE), such as FREQ=WEEKLY;BYDAY=TU; at most daily. Default: once.',
+    }),
+  ),
+  services: names('Slugs or domains of services of the account.'),
+  pages: names('Slugs of status pages of the account; also the services of the account on them.'),
+});
 
 export type MaintenanceDocument = Static<typeof MaintenanceDocumentSchema>;
 

@@ -10,7 +10,7 @@ import {
   readOwnerMaintenanceId,
   withOccurrence,
 } from '../../domain/incident/owner-maintenance.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { OwnerMaintenanceStore } from '../../store/ports/posts.ts';
 import { accept, attempt, type Outcome, type Principal, refuse } from '../kit/change.ts';
 import { type ChangeTarget, createChanges } from '../kit/create-changes.ts';
@@ -67,17 +67,14 @@ export const maintenanceChanges = createChanges<
 });
 
 /** A change of one occurrence. */
-export const OccurrenceActionSchema = Type.Object(
-  {
-    action: Type.Unsafe<string>({
-      type: 'string',
-      enum: ['end', 'extend', 'skip'],
-      description: 'Ends the running occurrence now, makes it longer, or cancels the next one.',
-    }),
-    by: Type.Optional(Type.String({ maxLength: 20, description: 'Of extend: such as 30m.' })),
-  },
-  { additionalProperties: false },
-);
+export const OccurrenceActionSchema = strictObject({
+  action: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['end', 'extend', 'skip'],
+    description: 'Ends the running occurrence now, makes it longer, or cancels the next one.',
+  }),
+  by: Type.Optional(Type.String({ maxLength: 20, description: 'Of extend: such as 30m.' })),
+});
 
 const readAction = createDocumentReader<Static<typeof OccurrenceActionSchema>>(OccurrenceActionSchema);
 

@@ -20,7 +20,7 @@ import {
   readPageText,
   readPageTitle,
 } from '../../domain/status-page.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { WantedPage } from '../../store/ports/account-content.ts';
 import type { StoredPicture } from '../../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, readAll, refuse } from '../kit/change.ts';
@@ -30,112 +30,99 @@ import { createDocumentReader } from '../kit/read-document.ts';
 import { atDomain, FORM_OF_DOMAIN, type PageDomainRules, readPageDomain } from './page-domains.ts';
 import { readPicture } from './read-picture.ts';
 
-/** Members that are not known are refused. */
-const strict = { additionalProperties: false };
-
 /** Maximum length of a picture as a `data:` URL: 256 KiB in Base64, and the media type. */
 const MAX_PICTURE_CHARACTERS = 350_000;
 
 /** The schema of a status page. Absent members have their defaults. */
-export const PageDocumentSchema = Type.Object(
-  {
-    slug: Type.String({
-      maxLength: 1_000,
-      description: 'Its address behind /p/; it identifies the page.',
+export const PageDocumentSchema = strictObject({
+  slug: Type.String({
+    maxLength: 1_000,
+    description: 'Its address behind /p/; it identifies the page.',
+  }),
+  title: Type.String({ maxLength: 10_000 }),
+  text: Type.Optional(Type.String({ maxLength: 100_000, description: 'Plain text below the title.' })),
+  logo: Type.Optional(
+    Type.String({
+      maxLength: MAX_PICTURE_CHARACTERS,
+      description: 'A picture as data:image/png;base64,… In a file of `apply`, also the path of a picture.',
     }),
-    title: Type.String({ maxLength: 10_000 }),
-    text: Type.Optional(Type.String({ maxLength: 100_000, description: 'Plain text below the title.' })),
-    logo: Type.Optional(
-      Type.String({
-        maxLength: MAX_PICTURE_CHARACTERS,
-        description: 'A picture as data:image/png;base64,… In a file of `apply`, also the path of a picture.',
-      }),
-    ),
-    favicon: Type.Optional(
-      Type.String({
-        maxLength: MAX_PICTURE_CHARACTERS,
+  ),
+  favicon: Type.Optional(
+    Type.String({
+      maxLength: MAX_PICTURE_CHARACTERS,
+      description:
+        'The icon of the page in tabs and bookmarks, a PNG, ICO, WebP or GIF of up to 64 KiB in the form of the logo; default: that of this site.',
+    }),
+  ),
+  brand_colour: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Brand colour such as #0a7d4f. For text it is darkened or lightened until it can be read.',
+    }),
+  ),
+  access: Type.Optional(
+    Type.Union(
+      PAGE_ACCESS.map((access) => Type.Literal(access)),
+      {
         description:
-          'The icon of the page in tabs and bookmarks, a PNG, ICO, WebP or GIF of up to 64 KiB in the form of the logo; default: that of this site.',
-      }),
+          'Who sees the page: everyone (public, the default), members of the account and its keys (members), or also everyone who enters its password (password).',
+      },
     ),
-    brand_colour: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description:
-          'Brand colour such as #0a7d4f. For text it is darkened or lightened until it can be read.',
-      }),
-    ),
-    access: Type.Optional(
-      Type.Union(
-        PAGE_ACCESS.map((access) => Type.Literal(access)),
-        {
-          description:
-            'Who sees the page: everyone (public, the default), members of the account and its keys (members), or also everyone who enters its password (password).',
-        },
-      ),
-    ),
-    password: Type.Optional(
-      Type.String({
-        maxLength: 1_000,
-        writeOnly: true,
-        description:
-          'Of 12 to 256 characters, for access by password. It is never shown; absent: that of before.',
-      }),
-    ),
-    members_only: Type.Optional(
-      Type.Boolean({ deprecated: true, description: 'Older name: true is the access members.' }),
-    ),
-    custom_domain: Type.Optional(
-      Type.String({
-        maxLength: 1_000,
-        description: 'Host name at which the page is shown once it is verified, such as status.example.com.',
-      }),
-    ),
-    groups: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Heading; default: none.' })),
-            services: Type.Optional(
-              Type.Array(
-                Type.Union([
-                  Type.String({ maxLength: 1_000 }),
-                  Type.Object(
-                    {
-                      service: Type.String({ maxLength: 1_000, description: 'As without a name.' }),
-                      name: Type.Optional(
-                        Type.String({
-                          maxLength: 10_000,
-                          description:
-                            'The name on this page. A private service needs one: nothing else of it is shown.',
-                        }),
-                      ),
-                    },
-                    strict,
-                  ),
-                ]),
-                {
-                  description:
-                    'Domains or slugs of services of the account, and slugs of public services; with a name for this page as {service, name}.',
-                },
-              ),
-            ),
-          },
-          strict,
+  ),
+  password: Type.Optional(
+    Type.String({
+      maxLength: 1_000,
+      writeOnly: true,
+      description:
+        'Of 12 to 256 characters, for access by password. It is never shown; absent: that of before.',
+    }),
+  ),
+  members_only: Type.Optional(
+    Type.Boolean({ deprecated: true, description: 'Older name: true is the access members.' }),
+  ),
+  custom_domain: Type.Optional(
+    Type.String({
+      maxLength: 1_000,
+      description: 'Host name at which the page is shown once it is verified, such as status.example.com.',
+    }),
+  ),
+  groups: Type.Optional(
+    Type.Array(
+      strictObject({
+        name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Heading; default: none.' })),
+        services: Type.Optional(
+          Type.Array(
+            Type.Union([
+              Type.String({ maxLength: 1_000 }),
+              strictObject({
+                service: Type.String({ maxLength: 1_000, description: 'As without a name.' }),
+                name: Type.Optional(
+                  Type.String({
+                    maxLength: 10_000,
+                    description:
+                      'The name on this page. A private service needs one: nothing else of it is shown.',
+                  }),
+                ),
+              }),
+            ]),
+            {
+              description:
+                'Domains or slugs of services of the account, and slugs of public services; with a name for this page as {service, name}.',
+            },
+          ),
         ),
-        { description: 'Services in groups, in the order in which they are shown.' },
-      ),
-    ),
-    note: Type.Optional(
-      Type.String({
-        format: 'plain-text',
-        maxLength: PAGE_TEXTS.note,
-        description: 'Plain text that only members of the account see; default: none.',
       }),
+      { description: 'Services in groups, in the order in which they are shown.' },
     ),
-  },
-  strict,
-);
+  ),
+  note: Type.Optional(
+    Type.String({
+      format: 'plain-text',
+      maxLength: PAGE_TEXTS.note,
+      description: 'Plain text that only members of the account see; default: none.',
+    }),
+  ),
+});
 
 /** A status page as a document. */
 export type PageDocument = Static<typeof PageDocumentSchema>;

@@ -9,7 +9,7 @@ import {
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration } from '../../domain/durations.ts';
 import { readTimezone } from '../../domain/heartbeat/heartbeat-schedule.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import { accept, type FieldRefusal, type Outcome, readAll, readNameField, refuse } from '../kit/change.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 
@@ -32,77 +32,74 @@ const names = (description: string, maxItems = MAX_NAMES) =>
 const time = (description: string) => Type.String({ maxLength: 100, description, examples: ['22:00'] });
 
 /** The schema of a rule. Absent members have their defaults. */
-export const RuleDocumentSchema = Type.Object(
-  {
-    name: Type.String({
-      maxLength: 1_000,
-      description: 'Its name, which identifies it within the account; messages show it.',
+export const RuleDocumentSchema = strictObject({
+  name: Type.String({
+    maxLength: 1_000,
+    description: 'Its name, which identifies it within the account; messages show it.',
+  }),
+  own: Type.Optional(
+    Type.Boolean({ description: 'Whether it watches every service of the account; default: false.' }),
+  ),
+  services: Type.Optional(
+    names(
+      'Services that it watches: domains or slugs of the account, and slugs of public services.',
+      MAX_SERVICES,
+    ),
+  ),
+  categories: Type.Optional(
+    Type.Array(oneOf<Category>(CATEGORIES), {
+      maxItems: MAX_NAMES,
+      description: 'It watches the services of the account that have these categories.',
     }),
-    own: Type.Optional(
-      Type.Boolean({ description: 'Whether it watches every service of the account; default: false.' }),
+  ),
+  publicCategories: Type.Optional(
+    Type.Array(oneOf<Category>(CATEGORIES), {
+      maxItems: MAX_NAMES,
+      description: 'It watches the public services that have these categories.',
+    }),
+  ),
+  pages: Type.Optional(names('It watches the services on these status pages of the account, by slug.')),
+  events: Type.Optional(
+    Type.Array(oneOf<AlertEventName>(ALERT_EVENTS), {
+      minItems: 1,
+      maxItems: ALERT_EVENTS.length,
+      description: `What it tells of; default: ${DEFAULT_ALERT_EVENTS.join(', ')}.`,
+    }),
+  ),
+  channels: names('Names of the channels that it notifies. Without any it notifies nobody.'),
+  after: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Only what lasts so long is reported, such as 5m; at most 1d. Default: 0s, at once.',
+    }),
+  ),
+  repeat: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'Time between reminders until it is over or somebody acknowledges it, from 5m to 1w. Default: none.',
+    }),
+  ),
+  quiet: Type.Optional(
+    Type.Object(
+      {
+        from: time('When messages begin to wait, HH:MM.'),
+        to: time('When they are sent, HH:MM; before `from`: on the next day.'),
+        timezone: Type.Optional(
+          Type.String({ maxLength: 100, description: 'IANA name, such as Europe/Berlin; default: UTC.' }),
+        ),
+        except: Type.Optional(
+          Type.Array(oneOf<AlertEventName>(ALERT_EVENTS), {
+            maxItems: ALERT_EVENTS.length,
+            description: 'Events that are reported nevertheless; default: none.',
+          }),
+        ),
+      },
+      { ...strict, description: 'Hours in which messages wait. Default: none.' },
     ),
-    services: Type.Optional(
-      names(
-        'Services that it watches: domains or slugs of the account, and slugs of public services.',
-        MAX_SERVICES,
-      ),
-    ),
-    categories: Type.Optional(
-      Type.Array(oneOf<Category>(CATEGORIES), {
-        maxItems: MAX_NAMES,
-        description: 'It watches the services of the account that have these categories.',
-      }),
-    ),
-    publicCategories: Type.Optional(
-      Type.Array(oneOf<Category>(CATEGORIES), {
-        maxItems: MAX_NAMES,
-        description: 'It watches the public services that have these categories.',
-      }),
-    ),
-    pages: Type.Optional(names('It watches the services on these status pages of the account, by slug.')),
-    events: Type.Optional(
-      Type.Array(oneOf<AlertEventName>(ALERT_EVENTS), {
-        minItems: 1,
-        maxItems: ALERT_EVENTS.length,
-        description: `What it tells of; default: ${DEFAULT_ALERT_EVENTS.join(', ')}.`,
-      }),
-    ),
-    channels: names('Names of the channels that it notifies. Without any it notifies nobody.'),
-    after: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Only what lasts so long is reported, such as 5m; at most 1d. Default: 0s, at once.',
-      }),
-    ),
-    repeat: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description:
-          'Time between reminders until it is over or somebody acknowledges it, from 5m to 1w. Default: none.',
-      }),
-    ),
-    quiet: Type.Optional(
-      Type.Object(
-        {
-          from: time('When messages begin to wait, HH:MM.'),
-          to: time('When they are sent, HH:MM; before `from`: on the next day.'),
-          timezone: Type.Optional(
-            Type.String({ maxLength: 100, description: 'IANA name, such as Europe/Berlin; default: UTC.' }),
-          ),
-          except: Type.Optional(
-            Type.Array(oneOf<AlertEventName>(ALERT_EVENTS), {
-              maxItems: ALERT_EVENTS.length,
-              description: 'Events that are reported nevertheless; default: none.',
-            }),
-          ),
-        },
-        { ...strict, description: 'Hours in which messages wait. Default: none.' },
-      ),
-    ),
-    enabled: Type.Optional(Type.Boolean({ description: 'False: it is switched off. Default: true.' })),
-  },
-  strict,
-);
+  ),
+  enabled: Type.Optional(Type.Boolean({ description: 'False: it is switched off. Default: true.' })),
+});
 
 export type RuleDocument = Static<typeof RuleDocumentSchema>;
 

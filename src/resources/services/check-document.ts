@@ -15,7 +15,7 @@ import {
   MONITORING_KINDS,
   STATUS_CLASSES,
 } from '../../domain/service.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { WrongSetting } from '../../kinds/check-kind.ts';
 import {
   CHECK_MEMBERS,
@@ -35,8 +35,6 @@ import {
 } from '../../kinds/settings.ts';
 import { accept, type Outcome, type Principal, type Refused, readAll, refuse } from '../kit/change.ts';
 
-/** Members that are not known are refused. */
-const strict = { additionalProperties: false };
 const text = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ maxLength, description }));
 
@@ -46,42 +44,39 @@ const StatusRule = Type.Union([
 ]);
 
 /** The check of a service. The settings depend on the kind. */
-const CheckDocumentSchema = Type.Object(
-  {
-    kind: Type.Optional(
-      Type.Unsafe<CheckKind>({
-        type: 'string',
-        enum: [...MONITORING_KINDS],
-        description: 'How the service is monitored; default: root.',
-      }),
-    ),
-    url: Type.Optional(
-      Type.String({
-        format: 'http-url',
-        maxLength: 2_000,
-        description: 'Address of the check, in place of https://DOMAIN/.',
-      }),
-    ),
-    method: Type.Optional(
-      Type.Unsafe<'HEAD' | 'GET'>({
-        type: 'string',
-        enum: ['HEAD', 'GET'],
-        description: 'Method of root checks; default: HEAD until the service has shown that it needs GET.',
-      }),
-    ),
-    accept: Type.Optional(
-      Type.Array(StatusRule, {
-        maxItems: 50,
-        description: 'HTTP statuses that count as good, such as 401 or 2xx; default: the rule of the kind.',
-      }),
-    ),
-    settings: Type.Optional(
-      Type.Unsafe<CheckSettings>({ type: 'object', description: 'Settings of the kind.' }),
-    ),
-    ...CHECK_MEMBERS,
-  },
-  strict,
-);
+const CheckDocumentSchema = strictObject({
+  kind: Type.Optional(
+    Type.Unsafe<CheckKind>({
+      type: 'string',
+      enum: [...MONITORING_KINDS],
+      description: 'How the service is monitored; default: root.',
+    }),
+  ),
+  url: Type.Optional(
+    Type.String({
+      format: 'http-url',
+      maxLength: 2_000,
+      description: 'Address of the check, in place of https://DOMAIN/.',
+    }),
+  ),
+  method: Type.Optional(
+    Type.Unsafe<'HEAD' | 'GET'>({
+      type: 'string',
+      enum: ['HEAD', 'GET'],
+      description: 'Method of root checks; default: HEAD until the service has shown that it needs GET.',
+    }),
+  ),
+  accept: Type.Optional(
+    Type.Array(StatusRule, {
+      maxItems: 50,
+      description: 'HTTP statuses that count as good, such as 401 or 2xx; default: the rule of the kind.',
+    }),
+  ),
+  settings: Type.Optional(
+    Type.Unsafe<CheckSettings>({ type: 'object', description: 'Settings of the kind.' }),
+  ),
+  ...CHECK_MEMBERS,
+});
 
 /** The members of a service's document that say how it is monitored. */
 export const MONITORING_MEMBERS = {

@@ -14,7 +14,7 @@ import {
   type Visibility,
 } from '../../domain/service.ts';
 import { MAX_PARENTS } from '../../domain/service-parents.ts';
-import { type Static, type TSchema, Type } from '../../json-schema.ts';
+import { type Static, strictObject, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';
 import type { Beside, DefinedService } from '../../store/ports/services.ts';
@@ -40,63 +40,60 @@ import {
 } from './check-document.ts';
 
 /** The schema of a service. Absent members have their defaults. */
-export const ServiceDocumentSchema = Type.Object(
-  {
-    domain: Type.String({
+export const ServiceDocumentSchema = strictObject({
+  domain: Type.String({
+    maxLength: 1_000,
+    description:
+      'Host name of the service. It identifies the first service of the host within its account; others have a slug.',
+  }),
+  slug: Type.Optional(
+    Type.String({
       maxLength: 1_000,
       description:
-        'Host name of the service. It identifies the first service of the host within its account; others have a slug.',
+        'Its name in addresses; it identifies the service. It begins with the domain in which dots are dashes, such as example-com-api. Default: that of the domain for the first service of the host.',
     }),
-    slug: Type.Optional(
-      Type.String({
-        maxLength: 1_000,
-        description:
-          'Its name in addresses; it identifies the service. It begins with the domain in which dots are dashes, such as example-com-api. Default: that of the domain for the first service of the host.',
-      }),
-    ),
-    name: Type.Optional(Type.String({ maxLength: 1_000, description: 'Display name; default: the domain.' })),
-    category: Type.Optional(
-      Type.Unsafe<Category>({
-        type: 'string',
-        enum: [...CATEGORIES],
-        description: 'Default: developer.',
-      }),
-    ),
-    paused: Type.Optional(
-      Type.Boolean({ description: 'Whether the service is listed without being checked; default: false.' }),
-    ),
-    publicDependencies: Type.Optional(
-      Type.Boolean({
-        description: 'Whether visitors see the dependencies that heartbeats report; default: false.',
-      }),
-    ),
-    ...MONITORING_MEMBERS,
-    note: Type.Optional(
-      Type.String({
-        format: 'plain-text',
-        maxLength: 500,
-        description: 'Plain text that only members of the account see; default: none.',
-      }),
-    ),
-    visibility: Type.Optional(
-      Type.Unsafe<Visibility>({
-        type: 'string',
-        enum: [...VISIBILITIES],
-        description:
-          'public: everyone sees it. unlisted: by its address alone. private: members of the account alone. Default: public; private if the host is not public.',
-      }),
-    ),
-    dependsOn: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
-        maxItems: MAX_PARENTS,
-        uniqueItems: true,
-        description:
-          'Slugs of services of the account, or of the public list, without which this one cannot be reached, such as a router; default: none.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  name: Type.Optional(Type.String({ maxLength: 1_000, description: 'Display name; default: the domain.' })),
+  category: Type.Optional(
+    Type.Unsafe<Category>({
+      type: 'string',
+      enum: [...CATEGORIES],
+      description: 'Default: developer.',
+    }),
+  ),
+  paused: Type.Optional(
+    Type.Boolean({ description: 'Whether the service is listed without being checked; default: false.' }),
+  ),
+  publicDependencies: Type.Optional(
+    Type.Boolean({
+      description: 'Whether visitors see the dependencies that heartbeats report; default: false.',
+    }),
+  ),
+  ...MONITORING_MEMBERS,
+  note: Type.Optional(
+    Type.String({
+      format: 'plain-text',
+      maxLength: 500,
+      description: 'Plain text that only members of the account see; default: none.',
+    }),
+  ),
+  visibility: Type.Optional(
+    Type.Unsafe<Visibility>({
+      type: 'string',
+      enum: [...VISIBILITIES],
+      description:
+        'public: everyone sees it. unlisted: by its address alone. private: members of the account alone. Default: public; private if the host is not public.',
+    }),
+  ),
+  dependsOn: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+      maxItems: MAX_PARENTS,
+      uniqueItems: true,
+      description:
+        'Slugs of services of the account, or of the public list, without which this one cannot be reached, such as a router; default: none.',
+    }),
+  ),
+});
 
 export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
 
