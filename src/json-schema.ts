@@ -44,5 +44,8 @@ const builder = {
 export const Type = builder as unknown as Pick<typeof TypeBox, keyof typeof builder>;
 
 /** The schema of an object that has no other members. */
-export const strictObject = <Members extends TProperties>(members: Members) =>
-  Type.Object(members, { additionalProperties: false });
+export const strictObject = <Members extends TProperties>(members: Members, description?: string) =>
+  Type.Object(members, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });

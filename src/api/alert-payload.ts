@@ -3,14 +3,14 @@ import type { AlertMessage } from '../domain/alert/message.ts';
 import { ALERT_EVENTS } from '../domain/alert/rule.ts';
 import { PHASES } from '../domain/failure.ts';
 import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident/incident.ts';
-import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
-import { Type } from '../json-schema.ts';
+import { enumOf, listOf, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { strictObject, Type } from '../json-schema.ts';
 import { ScopeSchema, StatusWordSchema } from './service-view.ts';
 
 const UrlSchema = Type.String({ description: 'An absolute URL.' });
 const text = (description: string) => Type.String({ description });
 
-const IncidentPart = object({
+const IncidentPart = strictObject({
   id: Type.String(),
   source: enumOf(['own', 'vendor', 'owner']),
   title: Type.String(),
@@ -21,7 +21,7 @@ const IncidentPart = object({
   url: UrlSchema,
 });
 
-const MaintenancePart = object({
+const MaintenancePart = strictObject({
   phase: enumOf(['planned', 'running', 'ended']),
   title: Type.String(),
   text: Type.String(),
@@ -41,7 +41,7 @@ const NotePart = Type.Union([
 export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
   type: Type.Literal('alert'),
   timestamp: TimeSchema,
-  data: object({
+  data: strictObject({
     type: enumOf(
       [
         'alert',
@@ -61,7 +61,12 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
     title: text('What happened, in one line, in the language of the channel.'),
     total: whole('Number of services, of which `services` are the first 20.'),
     services: listOf('What the message says of each service.', {
-      service: object({ slug: Type.String(), name: Type.String(), domain: Type.String(), url: UrlSchema }),
+      service: strictObject({
+        slug: Type.String(),
+        name: Type.String(),
+        domain: Type.String(),
+        url: UrlSchema,
+      }),
       event: enumOf(ALERT_EVENTS, 'What happened.'),
       status: StatusWordSchema,
       told: Type.Boolean({
@@ -79,11 +84,11 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       scope: nullable(ScopeSchema, 'Null: it is not known from where it fails.'),
       regions: Type.Array(Type.String(), { description: 'Regions in which it fails.' }),
       vendor: nullable(
-        object({ title: Type.String(), url: UrlSchema }),
+        strictObject({ title: Type.String(), url: UrlSchema }),
         'What the vendor says now; null: nothing.',
       ),
       flapping: nullable(
-        object({
+        strictObject({
           changes: whole('Changes of its status.'),
           within_seconds: whole('The time that they took.'),
         }),
@@ -92,7 +97,7 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       incident: nullable(IncidentPart, 'Null: the event is about no incident.'),
       maintenance: nullable(MaintenancePart, 'Null: the event is about no maintenance.'),
       certificate: nullable(
-        object({ ends_at: TimeSchema, days: whole('The threshold that was reached: 21, 7 or 1.') }),
+        strictObject({ ends_at: TimeSchema, days: whole('The threshold that was reached: 21, 7 or 1.') }),
         'Null: the event is about no certificate.',
       ),
       ended: nullable(
@@ -100,7 +105,7 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
         'Why nothing more is reported of the service although it is not over; null: it is still monitored.',
       ),
       because: Type.Optional(
-        object(
+        strictObject(
           { slug: Type.String(), name: Type.String() },
           'What it cannot be reached without, and is down; absent: nothing, or it is not known.',
         ),
@@ -110,7 +115,7 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       ),
     }),
     cause: nullable(
-      object({
+      strictObject({
         kind: enumOf(['address', 'dependency', 'vendor', 'region', 'certificate']),
         name: Type.String(),
       }),

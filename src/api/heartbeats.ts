@@ -21,8 +21,8 @@ import { decodeText } from '../http/body.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, problems } from '../http/openapi.ts';
 import { HttpError, type ProblemCode, retryLater } from '../http/problem.ts';
 import type { HttpResponse, Route, WriteRequest } from '../http/route.ts';
-import { enumOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, type TSchema, Type } from '../json-schema.ts';
+import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, strictObject, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from '../view/monitor.ts';
@@ -123,7 +123,7 @@ const HeartbeatReplySchema = namedObject('HeartbeatReply', {
     }),
   ),
   run: Type.Optional(
-    object(
+    strictObject(
       {
         id: Type.String(),
         duration_ms: nullable(whole('Milliseconds since its start.'), 'Null where no start is known.'),

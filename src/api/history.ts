@@ -5,8 +5,8 @@ import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, strictObject, Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { MAX_BUCKETS, type RegionFilter, type SampleQuery } from '../store/ports/samples.ts';
 import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
@@ -80,7 +80,7 @@ export const HistorySchema = namedObject('History', {
   }),
   missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
   maintenance: Type.Optional(
-    object(
+    strictObject(
       {
         windows: whole('Windows of maintenance that the owner announced.'),
         uptime_ratio: nullable(Type.Number({ minimum: 0, maximum: 1 }), 'Of all checks of the window.'),

@@ -3,8 +3,8 @@ import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { type HonestyFigures, MIN_RANKED_OUTAGES } from '../domain/incident/honesty.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
-import { listOf, namedObject, nullable, object, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
-import { Type } from '../json-schema.ts';
+import { listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
+import { strictObject, Type } from '../json-schema.ts';
 import { HONESTY_WINDOWS, type HonestVendor, type ReadHonesty } from '../view/honesty.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
@@ -33,7 +33,7 @@ export const HonestySchema = namedObject('Honesty', {
   window: Type.Unsafe<string>({ type: 'string', examples: ['90d'] }),
   from: TimeSchema,
   to: TimeSchema,
-  all: object(FIGURES),
+  all: strictObject(FIGURES),
   min_ranked_outages: whole('A vendor of fewer outages has no rank.'),
   vendors: listOf('By rank; then those without one, by their number of outages.', {
     rank: nullable(Type.Integer({ minimum: 1 }), '1 is the quickest; null: too few outages.'),

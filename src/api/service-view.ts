@@ -8,8 +8,8 @@ import { responseTimeOf } from '../domain/status/agree.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/status/current.ts';
 import { scopeOf } from '../domain/status/transition.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { enumOf, listOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, strictObject, Type } from '../json-schema.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 
 /** The schema of a response time; `more` continues its description. */
@@ -105,7 +105,7 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
     'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
   ),
   failure: FailureSchema,
-  timing: object(
+  timing: strictObject(
     {
       dns_ms: nullable(Type.Number()),
       connect_ms: nullable(Type.Number()),

@@ -13,17 +13,8 @@ import { CURSOR_PARAMETER, withLinks } from '../http/cursor.ts';
 import { SLUG } from '../http/openapi.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { type HttpRequest, type HttpResponse, json, type Route } from '../http/route.ts';
-import {
-  enumOf,
-  listOf,
-  namedObject,
-  nullable,
-  object,
-  PAGE_MEMBERS,
-  TimeSchema,
-  whole,
-} from '../http/schema.ts';
-import { Type } from '../json-schema.ts';
+import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
+import { strictObject, Type } from '../json-schema.ts';
 import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { definePage } from '../resources/pages/pages.ts';
 import type { IncidentKey } from '../store/ports/incidents.ts';
@@ -96,7 +87,7 @@ const PRIVATE_MEMBERS = {
   ...{ status, stale, since, ...STANDING_MEMBERS },
 };
 
-const PageIncidentSchema = object({
+const PageIncidentSchema = strictObject({
   ...IncidentsSchema.properties.incidents.items.properties,
   service: namedObject('PageServiceName', {
     name: Type.String(),
@@ -106,7 +97,7 @@ const PageIncidentSchema = object({
 
 /** A page as JSON. */
 const PageSchema = namedObject('StatusPage', {
-  page: object({
+  page: strictObject({
     slug: Type.String(),
     title: Type.String(),
     text: Type.String({ description: 'Plain text.' }),
@@ -120,7 +111,7 @@ const PageSchema = namedObject('StatusPage', {
     enumOf(OWNER_SEVERITIES),
     'Severity of the worst open incident that its owner reports, whatever checks see; null: none is open.',
   ),
-  counts: object({
+  counts: strictObject({
     up: whole('Operational.'),
     slow: whole('Slow.'),
     down: whole('Down.'),
@@ -132,7 +123,7 @@ const PageSchema = namedObject('StatusPage', {
     name: Type.String({ description: 'Empty for services without a heading.' }),
     services: Type.Array(
       Type.Union([
-        object({ ...ServiceSchema.properties, ...STANDING_MEMBERS }),
+        strictObject({ ...ServiceSchema.properties, ...STANDING_MEMBERS }),
         namedObject('PrivatePageService', PRIVATE_MEMBERS),
       ]),
     ),

@@ -10,17 +10,8 @@ import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/incident/ve
 import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
-import {
-  enumOf,
-  listOf,
-  namedObject,
-  nullable,
-  object,
-  PAGE_MEMBERS,
-  TimeSchema,
-  whole,
-} from '../http/schema.ts';
-import { Type } from '../json-schema.ts';
+import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
+import { strictObject, Type } from '../json-schema.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -112,7 +103,7 @@ const Lag = nullable(Type.Number(), "Seconds from our first failed check to the 
 export const VendorSchema = namedObject('Vendor', {
   service: ServiceNameSchema,
   vendor: nullable(VendorStatusSchema, 'Null where no status page is read.'),
-  acknowledgement: object({
+  acknowledgement: strictObject({
     from: TimeSchema,
     outages: whole(
       'Outages that our checks have seen since then, without maintenance and those while the status page could not be read.',

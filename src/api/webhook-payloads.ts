@@ -7,8 +7,8 @@ import type { Incident } from '../domain/incident/incident.ts';
 import type { Transition } from '../domain/status/current.ts';
 import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
 import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
-import { namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
-import { type TSchema, Type } from '../json-schema.ts';
+import { namedObject, nullable, TimeSchema } from '../http/schema.ts';
+import { strictObject, type TSchema, Type } from '../json-schema.ts';
 import { alertBody } from '../notify/channels/webhook.ts';
 import { ALERT_EXAMPLE, AlertPayloadSchema } from './alert-payload.ts';
 import { IncidentSchema } from './incidents.ts';
@@ -85,7 +85,7 @@ const KINDS: readonly WebhookKind[] = [
     payload: payloadOf(
       'StatusChangedEvent',
       'service.status_changed',
-      object({
+      strictObject({
         ...MEMBERS,
         from: StatusWordSchema,
         to: StatusWordSchema,
@@ -108,7 +108,7 @@ const KINDS: readonly WebhookKind[] = [
     payload: payloadOf(
       'ScopeChangedEvent',
       'service.scope_changed',
-      object({
+      strictObject({
         ...MEMBERS,
         status: StatusWordSchema,
         from: ScopeOrNone,
@@ -168,7 +168,7 @@ const KINDS: readonly WebhookKind[] = [
   {
     summary: 'A test from the dashboard',
     description: 'Sent when an owner tries a webhook.',
-    payload: payloadOf('TestEvent', 'test', object({ message: Type.String() })),
+    payload: payloadOf('TestEvent', 'test', strictObject({ message: Type.String() })),
     ...exampleOf({ type: 'test', message: 'It works.' }, BEGAN_AT),
   },
   {

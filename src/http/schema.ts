@@ -1,5 +1,5 @@
 /** JSON Schemas of bodies, and their names in the OpenAPI document. */
-import { type TObject, type TProperties, type TSchema, Type } from '../json-schema.ts';
+import { strictObject, type TObject, type TProperties, type TSchema, Type } from '../json-schema.ts';
 
 const NAME = Symbol('name in components.schemas');
 
@@ -33,18 +33,12 @@ export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 /** A whole number, 0 or more. */
 export const whole = (description: string) => Type.Integer({ minimum: 0, description });
-/** An object without further members. */
-export const object = <Members extends TProperties>(members: Members, description?: string) =>
-  Type.Object(members, {
-    additionalProperties: false,
-    ...(description === undefined ? {} : { description }),
-  });
-/** An {@link object} with a name. */
+/** An {@link strictObject} with a name. */
 export const namedObject = <Members extends TProperties>(name: string, members: Members) =>
-  named(name, object(members));
-/** A list of {@link object}s. */
+  named(name, strictObject(members));
+/** A list of {@link strictObject}s. */
 export const listOf = <Members extends TProperties>(description: string, members: Members) =>
-  Type.Array(object(members), { description });
+  Type.Array(strictObject(members), { description });
 
 /** ISO 8601 UTC with milliseconds. */
 export const TimeSchema = named(

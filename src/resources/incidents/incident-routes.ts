@@ -5,17 +5,8 @@ import { parseJson } from '../../http/body.ts';
 import { readRevisions, revisionTag } from '../../http/conditional.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
-import {
-  enumOf,
-  listOf,
-  named,
-  namedObject,
-  nullable,
-  object,
-  TimeSchema,
-  whole,
-} from '../../http/schema.ts';
-import { Type } from '../../json-schema.ts';
+import { enumOf, listOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
+import { strictObject, Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
@@ -57,7 +48,7 @@ const OwnerIncidentSchema = namedObject('OwnerIncident', {
     ...TEXT_MEMBERS,
   }),
   updates_total: whole('Number of all updates.'),
-  post_mortem: nullable(object({ at: TimeSchema, ...TEXT_MEMBERS }), 'Null: nothing yet.'),
+  post_mortem: nullable(strictObject({ at: TimeSchema, ...TEXT_MEMBERS }), 'Null: nothing yet.'),
 });
 
 const ID = (name: 'slug' | 'id'): OpenApiParameter => ({

@@ -1,6 +1,6 @@
 /** The proof that a domain belongs to an account, as JSON. */
-import { namedObject, object } from '../../http/schema.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { namedObject } from '../../http/schema.ts';
+import { type Static, strictObject, Type } from '../../json-schema.ts';
 
 /** Instructions for the proof of a domain. */
 export interface DomainInstructions {
@@ -12,8 +12,11 @@ export interface DomainInstructions {
 /** The proof of a domain, as JSON. */
 export const VerificationSchema = namedObject('DomainVerification', {
   verified: Type.Boolean({ description: 'Whether the account has proved control of the domain.' }),
-  txt_record: object({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
-  file: object({ url: Type.String(), content: Type.String() }, 'A file of the site that proves it as well.'),
+  txt_record: strictObject({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
+  file: strictObject(
+    { url: Type.String(), content: Type.String() },
+    'A file of the site that proves it as well.',
+  ),
 });
 
 /** The proof of a domain, as JSON. */

@@ -22,9 +22,6 @@ const MAX_SERVICES = 500;
 /** Maximum number of status pages or channels that a rule names. */
 const MAX_NAMES = 100;
 
-/** Members that are not known are refused. */
-const strict = { additionalProperties: false };
-
 const oneOf = <Word extends string>(words: readonly Word[]) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words] });
 const names = (description: string, maxItems = MAX_NAMES) =>
@@ -81,7 +78,7 @@ export const RuleDocumentSchema = strictObject({
     }),
   ),
   quiet: Type.Optional(
-    Type.Object(
+    strictObject(
       {
         from: time('When messages begin to wait, HH:MM.'),
         to: time('When they are sent, HH:MM; before `from`: on the next day.'),
@@ -95,7 +92,7 @@ export const RuleDocumentSchema = strictObject({
           }),
         ),
       },
-      { ...strict, description: 'Hours in which messages wait. Default: none.' },
+      'Hours in which messages wait. Default: none.',
     ),
   ),
   enabled: Type.Optional(Type.Boolean({ description: 'False: it is switched off. Default: true.' })),
