@@ -20,6 +20,8 @@ import {
   listHeartbeat,
   listKind,
   listOf,
+  lostIf,
+  namesIn,
   type Row,
   textOf,
   withNote,
@@ -85,45 +87,17 @@ function readValue(cell: string): unknown {
 }
 
 /** Fields that say what has been. */
-const STATE = new Set([
-  ...[
-    'id',
-    'last_checked_at',
-    'last_event_at',
-    'status',
-    'created_at',
-    'updated_at',
-    'sort_index',
-    'paused_at',
-    'paused',
-  ],
-  ...['team_name'],
-]);
-const KNOWN = new Set([
-  ...[
-    'url',
-    'pronounceable_name',
-    'name',
-    'monitor_type',
-    'check_frequency',
-    'request_timeout',
-    'confirmation_period',
-  ],
-  ...[
-    'port',
-    'maintenance_from',
-    'maintenance_to',
-    'maintenance_timezone',
-    'maintenance_days',
-    'period',
-    'grace',
-  ],
-  ...['expected_status_codes', 'remember_cookies', 'follow_redirects'],
-]);
-const OF_REQUESTS = new Set([
-  ...['required_keyword', 'verify_ssl', 'http_method', 'request_headers', 'request_body'],
-  ...['auth_username', 'auth_password'],
-]);
+const STATE = namesIn(
+  'id last_checked_at last_event_at status created_at updated_at sort_index paused_at paused team_name',
+);
+const KNOWN = namesIn(`
+  url pronounceable_name name monitor_type check_frequency request_timeout confirmation_period port
+  maintenance_from maintenance_to maintenance_timezone maintenance_days period grace expected_status_codes
+  remember_cookies follow_redirects
+`);
+const OF_REQUESTS = namesIn(
+  'required_keyword verify_ssl http_method request_headers request_body auth_username auth_password',
+);
 /** Values that every monitor has, whatever its type. */
 const USUAL: Row = { http_method: 'get', verify_ssl: true };
 const NO_RECEIVERS = 'the file names no receivers: add channels and a rule (docs/alerts.md)';
@@ -217,9 +191,7 @@ function readType(type: string, row: Row, common: Common, lost: readonly LostFie
   const listServer = (kind: ProbedKind, settings: CheckSettings) =>
     listKind(kind, settings, { ...common, domain: host }, [
       ...lost,
-      ...(otherPorts.length === 0
-        ? []
-        : [{ field: 'port', reason: 'a check has one port: add a service for the others' }]),
+      ...lostIf(otherPorts.length !== 0, 'port', 'a check has one port: add a service for the others'),
       ...findLost(row, (field, value) => !OF_REQUESTS.has(field) || USUAL[field] === value, {}),
     ]);
   const portSetting: CheckSettings = port === undefined ? {} : { port };
@@ -298,10 +270,12 @@ function readRequest(
     { paused, accept: codes.accept },
     [
       ...codes.lost,
-      ...(isTable ? [{ field: 'request_headers', reason: 'headers of a table are not read' }] : []),
-      ...(row.remember_cookies === false && !followsNone
-        ? [{ field: 'remember_cookies', reason: 'cookies go with the next requests of redirects' }]
-        : []),
+      ...lostIf(isTable, 'request_headers', 'headers of a table are not read'),
+      ...lostIf(
+        row.remember_cookies === false && !followsNone,
+        'remember_cookies',
+        'cookies go with the next requests of redirects',
+      ),
       ...lost,
     ],
   );

@@ -18,6 +18,8 @@ import {
   type LostField,
   listKind,
   listOf,
+  lostIf,
+  namesIn,
   quote,
   type Row,
 } from './listed-service.ts';
@@ -48,13 +50,7 @@ interface Named {
 }
 
 /** Options that choose among equal ways. */
-const SAME = new Set([
-  'preferred_ip_protocol',
-  'enable_http2',
-  'enable_http3',
-  'compression',
-  'source_ip_address',
-]);
+const SAME = namesIn('preferred_ip_protocol enable_http2 enable_http3 compression source_ip_address');
 const REASONS: Readonly<Record<string, string>> = {
   ip_protocol_fallback: 'checks use both families of addresses',
   valid_http_versions: 'checks speak HTTP/1.1',
@@ -159,9 +155,11 @@ function readWeb(target: string, options: Row, name: string): EntryReading {
       field,
       reason: 'the check is paused: set the text of the file here (docs/checks.md)',
     })),
-    ...(options.fail_if_not_ssl === true && url.startsWith('http:')
-      ? [{ field: 'fail_if_not_ssl', reason: 'the scheme at the end of redirects is not judged' }]
-      : []),
+    ...lostIf(
+      options.fail_if_not_ssl === true && url.startsWith('http:'),
+      'fail_if_not_ssl',
+      'the scheme at the end of redirects is not judged',
+    ),
     ...lostOf({ ...options, ...prefixed('tls_config', tls) }, [...OF_WEB, ...missing]),
   ]);
 }

@@ -5,7 +5,7 @@ import { inParts, MAX_OF_RULE, REPEAT, uniqueNames } from './kuma-backup.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
-import { asRow, asText, isEmpty, type ListedService, listOf, type Row } from './listed-service.ts';
+import { asRow, asText, isEmpty, type ListedService, listOf, namesIn, type Row } from './listed-service.ts';
 import { goDurationMs } from './listed-times.ts';
 
 /** Takes what has no equal here. */
@@ -52,10 +52,9 @@ const PROVIDERS: Readonly<Record<string, readonly [type: string, fields: Readonl
     custom: ['webhook', { url: 'webhookURL' }],
   };
 /** Fields that need no equal: letters go through the mail server of the settings. */
-const OF_PROVIDERS = new Set([
-  ...['default-alert', 'overrides', 'from', 'username', 'password', 'port'],
-  ...['access-key-id', 'secret-access-key', 'region', 'api-key'],
-]);
+const OF_PROVIDERS = namesIn(
+  'default-alert overrides from username password port access-key-id secret-access-key region api-key',
+);
 const OF_ALERTS: Readonly<Record<string, string>> = {
   description: 'messages have texts of their own',
   'success-threshold': 'a recovery is reported at once',

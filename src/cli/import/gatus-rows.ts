@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { parseCondition } from './gatus-condition.ts';
 import { conditionsOf } from './gatus-expectations.ts';
-import { asRow, asText, isEmpty, type Row } from './listed-service.ts';
+import { asRow, asText, isEmpty, namesIn, type Row } from './listed-service.ts';
 
 /** Stands in front of a variable that is not set; no text of a configuration has it. */
 const UNSET = '\uE000';
@@ -42,10 +42,7 @@ function textOf(value: unknown, text: unknown): unknown {
 }
 
 /** Fields that Gatus decodes as booleans, as which it takes the words of YAML 1.1 too. */
-const BOOLEANS = new Set([
-  ...['enabled', 'graphql', 'insecure', 'ignore-redirect', 'send-on-resolved'],
-  'always-run',
-]);
+const BOOLEANS = namesIn('enabled graphql insecure ignore-redirect send-on-resolved always-run');
 
 /** The members of a row with such words as booleans. */
 export function readBooleans(row: Row): Row {

@@ -21,23 +21,15 @@ import {
   type LostField,
   listHeartbeat,
   listKind,
+  lostIf,
+  namesIn,
   type Row,
   readWebSocketAddress,
   withNote,
 } from './listed-service.ts';
 import { goDurationMs, readGatusTimes, withTimes } from './listed-times.ts';
 
-const KNOWN = new Set([
-  'name',
-  'group',
-  'url',
-  'method',
-  'conditions',
-  'enabled',
-  'token',
-  'alerts',
-  'maintenance-windows',
-]);
+const KNOWN = namesIn('name group url method conditions enabled token alerts maintenance-windows');
 
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
@@ -129,7 +121,7 @@ function readEndpointOf(
   const isRandom = /\[(?:RANDOM_STRING_\d+|LOCAL_ADDRESS)\]/.test(request.body ?? '');
   return listRequest(request, name, { ...more, accept }, [
     ...lostConditions,
-    ...(isRandom ? [{ field: 'body', reason: 'its placeholders are sent as they stand' }] : []),
+    ...lostIf(isRandom, 'body', 'its placeholders are sent as they stand'),
     ...findLost(row, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
   ]);
 }
@@ -165,15 +157,12 @@ export function readGatusExternal(given: Row): EntryReading {
   const isKnown = (field: string) =>
     (KNOWN.has(field) && field !== 'token') || field === 'heartbeat' || field === 'interval';
   const reading = listHeartbeat(name, 'external', { ...categoryOf(row.group), paused, periodMs }, [
-    ...(interval === null
-      ? [
-          {
-            field: 'heartbeat',
-            reason: 'without an interval none is missed there; here one is after a year',
-          },
-        ]
-      : []),
-    ...(periodMs === null ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }] : []),
+    ...lostIf(
+      interval === null,
+      'heartbeat',
+      'without an interval none is missed there; here one is after a year',
+    ),
+    ...lostIf(periodMs === null, 'heartbeat', 'its interval cannot be read'),
     ...findLost(row, isKnown, REASONS),
   ]);
   return withNote(reading, [groupNote(row.group)]);

@@ -9,6 +9,8 @@ import {
   isEmpty,
   type LostField,
   listHeartbeat,
+  lostIf,
+  namesIn,
   quote,
   type Row,
   textOf,
@@ -36,11 +38,10 @@ export const healthchecks: DocumentReader = {
 };
 
 /** Fields that say what has been, or where the API is. */
-const KNOWN = new Set([
-  ...['name', 'slug', 'tags', 'desc', 'timeout', 'grace', 'schedule', 'tz', 'status', 'started', 'n_pings'],
-  ...['last_ping', 'last_duration', 'next_ping', 'ping_url', 'update_url', 'pause_url', 'resume_url'],
-  ...['unique_key', 'uuid', 'badge_url', 'manual_resume'],
-]);
+const KNOWN = namesIn(`
+  name slug tags desc timeout grace schedule tz status started n_pings last_ping last_duration next_ping
+  ping_url update_url pause_url resume_url unique_key uuid badge_url manual_resume
+`);
 const REASONS: Readonly<Record<string, string>> = {
   methods: 'a heartbeat address takes every method',
   channels: 'the file names no receivers: add channels and a rule (docs/alerts.md)',
@@ -75,9 +76,11 @@ function readCheck(row: Row, name: string): EntryReading {
           ? 'senders need the address of the service here (docs/heartbeats.md)'
           : 'senders need the host of this site and /beat/ before the same UUID (docs/heartbeats.md)',
     },
-    ...(paused && isEmpty(row.manual_resume)
-      ? [{ field: 'manual_resume', reason: 'a heartbeat does not resume a paused service' }]
-      : []),
+    ...lostIf(
+      paused && isEmpty(row.manual_resume),
+      'manual_resume',
+      'a heartbeat does not resume a paused service',
+    ),
     ...findLost(row, (field) => KNOWN.has(field), REASONS),
   ];
   const tags = (asText(row.tags) ?? '').split(/\s+/).filter((tag) => tag !== '');

@@ -1,6 +1,6 @@
 /** Monitors of Uptime Kuma that talk with a server by its own protocol. */
 import type { CheckSettings, ProbedKind } from '../../domain/service.ts';
-import { asText, type LostField, type Row } from './listed-service.ts';
+import { asText, type LostField, lostIf, type Row } from './listed-service.ts';
 
 /** The check of such a monitor. */
 interface KumaServer {
@@ -115,10 +115,8 @@ function readBroker(row: Row): KumaServer {
       ...(topic === null ? {} : expected !== null && isKeyword ? { contains: expected } : { matches: '^' }),
     },
     lost: [
-      ...(isKeyword ? [] : [{ field: 'mqttCheckType', reason: 'messages are judged as text' }]),
-      ...(scheme.startsWith('ws')
-        ? [{ field: 'hostname', reason: 'brokers are not asked over WebSocket' }]
-        : []),
+      ...lostIf(!isKeyword, 'mqttCheckType', 'messages are judged as text'),
+      ...lostIf(scheme.startsWith('ws'), 'hostname', 'brokers are not asked over WebSocket'),
     ],
     imported: [],
   };
@@ -133,9 +131,7 @@ function readMongo(row: Row): KumaServer {
     ...server,
     settings: connection,
     lost: [
-      ...(username === undefined
-        ? []
-        : [{ field: 'databaseConnectionString', reason: `its user is not used: ${reason}` }]),
+      ...lostIf(username !== undefined, 'databaseConnectionString', `its user is not used: ${reason}`),
       ...['databaseQuery', 'jsonPath', 'expectedValue']
         .filter((field) => asText(row[field]) !== null)
         .map((field) => ({ field, reason })),

@@ -11,6 +11,8 @@ import {
   listHeartbeat,
   listKind,
   listOf,
+  lostIf,
+  namesIn,
   quote,
   type Row,
   readWebSocketAddress,
@@ -59,10 +61,10 @@ const REASONS: Readonly<Record<string, string>> = {
   proxyId: 'checks use no proxy',
 };
 /** Fields of a request that become settings of an `http` check. */
-const OF_REQUESTS: ReadonlySet<string> = new Set([
-  ...['headers', 'body', 'httpBodyEncoding', 'keyword', 'invertKeyword'],
-  ...['jsonPath', 'jsonPathOperator', 'expectedValue', 'maxredirects', 'ignoreTls'],
-]);
+const OF_REQUESTS: ReadonlySet<string> = namesIn(`
+  headers body httpBodyEncoding keyword invertKeyword jsonPath jsonPathOperator expectedValue maxredirects
+  ignoreTls
+`);
 /** Fields of ways to sign in, of which only those of the chosen one say something. */
 const OF_SIGN_IN = /^(?:basic_auth_|oauth_|auth[DW]|tls(?:Ca|Cert|Key)$|bearer_token$)/;
 /** Content types of bodies by their encodings. */
@@ -99,10 +101,8 @@ function readMonitor(row: Row): EntryReading {
     const lost = findLostFields(row, new Set(['url']));
     return listKind('icmp', {}, { ...more, domain: asText(row.hostname) }, [
       ...lost,
-      ...(size === USUAL_PACKET_BYTES ? [] : [{ field: 'packetSize', reason: 'a ping has 56 bytes' }]),
-      ...(Number(row.ping_count ?? 1) === 1
-        ? []
-        : [{ field: 'ping_count', reason: 'a check sends one ping' }]),
+      ...lostIf(size !== USUAL_PACKET_BYTES, 'packetSize', 'a ping has 56 bytes'),
+      ...lostIf(Number(row.ping_count ?? 1) !== 1, 'ping_count', 'a check sends one ping'),
     ]);
   }
   if (type === 'dns') {
@@ -121,9 +121,11 @@ function readMonitor(row: Row): EntryReading {
       { ...more, domain: host },
       [
         ...lost,
-        ...(isEmpty(row.wsIgnoreSecWebsocketAcceptHeader)
-          ? []
-          : [{ field: 'wsIgnoreSecWebsocketAcceptHeader', reason: 'the handshake is always judged' }]),
+        ...lostIf(
+          !isEmpty(row.wsIgnoreSecWebsocketAcceptHeader),
+          'wsIgnoreSecWebsocketAcceptHeader',
+          'the handshake is always judged',
+        ),
       ],
     );
   }

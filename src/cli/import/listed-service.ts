@@ -73,6 +73,11 @@ export interface LostField {
   readonly reason: string;
 }
 
+/** A lost field as a list, which is empty if nothing is lost. */
+export function lostIf(isLost: boolean, field: string, reason: string): readonly LostField[] {
+  return isLost ? [{ field, reason }] : [];
+}
+
 /** A parsed entry: a service, perhaps without some fields, or why it cannot be imported. */
 export type EntryReading =
   | { readonly service: ListedService; readonly lost: readonly LostField[] }
@@ -100,6 +105,11 @@ export function textOf(value: unknown): string | null {
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** The names in a text, with white space between them. */
+export function namesIn(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
 }
 
 /** A text for messages: in quotation marks, and cut if it is long. */

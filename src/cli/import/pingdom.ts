@@ -14,6 +14,8 @@ import {
   type LostField,
   listKind,
   listOf,
+  lostIf,
+  namesIn,
   quote,
   type Row,
   type SkippedEntry,
@@ -135,11 +137,11 @@ function checksOf(root: Row, document: unknown): readonly Row[] {
 const isDetailed = (row: Row) => typeof row.type === 'object';
 
 /** Fields that are imported, or that tell of results. */
-const KNOWN = new Set([
-  ...['id', 'name', 'hostname', 'type', 'resolution', 'status', 'paused', 'tags', 'created', 'port', 'part'],
-  ...['lasterrortime', 'lastresponsetime', 'lasttesttime', 'lastdownstart', 'lastdownend'],
-  ...['verify_certificate', 'ssl_down_days_before', 'notifywhenbackup', 'responsetime_threshold'],
-]);
+const KNOWN = namesIn(`
+  id name hostname type resolution status paused tags created port part lasterrortime lastresponsetime
+  lasttesttime lastdownstart lastdownend verify_certificate ssl_down_days_before notifywhenbackup
+  responsetime_threshold
+`);
 
 const CHANNELS = 'the file has no addresses: add a channel and a rule for them (docs/alerts.md)';
 const REASONS: Readonly<Record<string, string>> = {
@@ -187,9 +189,7 @@ function readKind(row: Row, kind: string, details: Row | null): EntryReading {
     listKind(checked, settings, named, [
       ...lost,
       ...findLost(details ?? {}, (field) => known.includes(field), {}),
-      ...(isLimited(row)
-        ? [{ field: 'responsetime_threshold', reason: 'only checks of web pages have a limit' }]
-        : []),
+      ...lostIf(isLimited(row), 'responsetime_threshold', 'only checks of web pages have a limit'),
     ]);
   if (kind === 'ping') return list('icmp', {}, []);
   if (kind === 'http')
@@ -231,14 +231,11 @@ function listUnknown(row: Row, more: { readonly paused: boolean }, lost: readonl
   const url = `https://${asText(row.hostname)}/`;
   return listRequest({ ...PLAIN_REQUEST, url }, asText(row.name), { ...more, paused: true }, [
     ...lost,
-    ...(isLimited(row)
-      ? [
-          {
-            field: 'responsetime_threshold',
-            reason: 'set slowOver, or an assertion such as "time below 2300"',
-          },
-        ]
-      : []),
+    ...lostIf(
+      isLimited(row),
+      'responsetime_threshold',
+      'set slowOver, or an assertion such as "time below 2300"',
+    ),
     {
       field: 'type',
       reason:
@@ -295,10 +292,10 @@ function readHttp(
   ]);
 }
 
-const OF_HTTP = new Set([
-  ...['url', 'encryption', 'port', 'username', 'password', 'postdata', 'requestheaders'],
-  ...['shouldcontain', 'shouldnotcontain', 'verify_certificate', 'ssl_down_days_before'],
-]);
+const OF_HTTP = namesIn(`
+  url encryption port username password postdata requestheaders shouldcontain shouldnotcontain
+  verify_certificate ssl_down_days_before
+`);
 
 /** Headers by name or as lines, without the one by which Pingdom introduces itself. */
 function headersOf(value: unknown): (readonly [name: string, value: string])[] {

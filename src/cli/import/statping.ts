@@ -23,6 +23,8 @@ import {
   listKind,
   listOf,
   listService,
+  lostIf,
+  namesIn,
   quote,
   type Row,
   type SkippedEntry,
@@ -110,41 +112,12 @@ function byOrder(one: Row, other: Row): number {
 }
 
 /** Fields that are imported, or that tell of results. */
-const KNOWN = new Set([
-  ...['id', 'name', 'domain', 'type', 'method', 'expected', 'expected_status', 'check_interval', 'timeout'],
-  ...[
-    'port',
-    'public',
-    'group',
-    'group_id',
-    'order',
-    'order_id',
-    'verify_ssl',
-    'redirect',
-    'created_at',
-    'updated_at',
-  ],
-  ...[
-    'online',
-    'latency',
-    'ping_time',
-    'online_24_hours',
-    'online_7_days',
-    'avg_response',
-    'failures_24_hours',
-  ],
-  ...[
-    'status_code',
-    'last_success',
-    'last_error',
-    'stats',
-    'failures',
-    'checkins',
-    'hits',
-    'allow_notifications',
-  ],
-  ...['notify_after', 'notify_all_changes', 'grpc_health_check', 'outage_type', 'is_outage_enabled'],
-]);
+const KNOWN = namesIn(`
+  id name domain type method expected expected_status check_interval timeout port public group group_id
+  order order_id verify_ssl redirect created_at updated_at online latency ping_time online_24_hours
+  online_7_days avg_response failures_24_hours status_code last_success last_error stats failures checkins
+  hits allow_notifications notify_after notify_all_changes grpc_health_check outage_type is_outage_enabled
+`);
 const REASONS: Readonly<Record<string, string>> = {
   permalink: 'the address of a service follows from its host',
   tls_cert: 'set the text of the file as clientCertificate (docs/checks.md)',
@@ -250,17 +223,12 @@ function readWeb(row: Row, name: string | null, more: { readonly visibility?: 'p
     followRedirects: row.redirect === true,
   };
   return listRequest(request, name, { ...more, accept: [Number(row.expected_status) || 200] }, [
-    ...(line?.startsWith('body matches') === true
-      ? [
-          {
-            field: 'expected',
-            reason: 'an expression is matched within the first 4096 characters of the body',
-          },
-        ]
-      : []),
-    ...(method === 'GET' && !isEmpty(row.post_data)
-      ? [{ field: 'post_data', reason: 'a GET has no body' }]
-      : []),
+    ...lostIf(
+      line?.startsWith('body matches') === true,
+      'expected',
+      'an expression is matched within the first 4096 characters of the body',
+    ),
+    ...lostIf(method === 'GET' && !isEmpty(row.post_data), 'post_data', 'a GET has no body'),
     ...findLost(row, (field) => KNOWN.has(field) || field === 'headers' || field === 'post_data', REASONS),
   ]);
 }

@@ -16,6 +16,8 @@ import {
   listKind,
   listOf,
   listService,
+  lostIf,
+  namesIn,
   quote,
   type Row,
   type SkippedEntry,
@@ -140,40 +142,11 @@ const SHORT: LostField = {
     'the list tells no texts, statuses, headers and timeouts of tests: save /v1/uptime/ID, which does, or set them here',
 };
 
-const KNOWN = new Set([
-  ...[
-    'id',
-    'name',
-    'website_url',
-    'test_type',
-    'check_rate',
-    'paused',
-    'tags',
-    'status',
-    'uptime',
-    'timeout',
-  ],
-  ...[
-    'last_tested_at',
-    'next_location',
-    'processing',
-    'processing_on',
-    'processing_state',
-    'host',
-    'use_jar',
-  ],
-  ...[
-    'enable_ssl_alert',
-    'contact_id',
-    'url',
-    'period',
-    'confirmation',
-    'down_times',
-    'last_tested',
-    'method',
-  ],
-  ...['normalised_response', 'public', 'logo_image', 'sensitive'],
-]);
+const KNOWN = namesIn(`
+  id name website_url test_type check_rate paused tags status uptime timeout last_tested_at next_location
+  processing processing_on processing_state host use_jar enable_ssl_alert contact_id url period
+  confirmation down_times last_tested method normalised_response public logo_image sensitive
+`);
 const REASONS: Readonly<Record<string, string>> = {
   contact_groups: 'the file has no addresses: add a channel and a rule for them (docs/alerts.md)',
   trigger_rate: 'set "after" of a rule (docs/alerts.md)',
@@ -182,10 +155,10 @@ const REASONS: Readonly<Record<string, string>> = {
   servers: 'your own nodes make the checks (docs/cluster.md)',
 };
 /** Fields of web pages, and of other tests. */
-const OF_WEB = new Set([
-  ...['custom_header', 'user_agent', 'post_raw', 'find_string', 'do_not_find', 'status_codes'],
-  ...['follow_redirects', 'basic_username', 'basic_password', 'port', 'dns_ips', 'dns_server'],
-]);
+const OF_WEB = namesIn(`
+  custom_header user_agent post_raw find_string do_not_find status_codes follow_redirects basic_username
+  basic_password port dns_ips dns_server
+`);
 
 function readTest(row: Row): EntryReading {
   if (isSpeed(row)) return { problem: 'the size and speed of pages are not checked' };
@@ -255,7 +228,7 @@ function readQuery(
   };
   return listKind('dns', settings, named, [
     ...lost,
-    ...(addresses.length > 1 ? [{ field: 'dns_ips', reason: 'a check expects each of its values' }] : []),
+    ...lostIf(addresses.length > 1, 'dns_ips', 'a check expects each of its values'),
   ]);
 }
 
@@ -275,11 +248,11 @@ function readHeartbeat(row: Row, name: string | null, paused: boolean): EntryRea
   ]);
 }
 
-const OF_CERTIFICATES = new Set([
-  ...['alert_broken', 'alert_expiry', 'certificate_score', 'certificate_status', 'cipher', 'cipher_score'],
-  ...['issuer_common_name', 'flags', 'hostname', 'last_reminder', 'mixed_content', 'updated_at'],
-  ...['valid_from', 'valid_until', 'user_agent', 'alert_reminder', 'follow_redirects'],
-]);
+const OF_CERTIFICATES = namesIn(`
+  alert_broken alert_expiry certificate_score certificate_status cipher cipher_score issuer_common_name
+  flags hostname last_reminder mixed_content updated_at valid_from valid_until user_agent alert_reminder
+  follow_redirects
+`);
 
 function readCertificate(row: Row, host: string | null, port: number): EntryReading {
   const isKnown = (field: string) => KNOWN.has(field) || OF_CERTIFICATES.has(field);
@@ -340,15 +313,8 @@ function readWeb(row: Row, type: string, more: { readonly paused: boolean }): En
   const lost = findLost(row, (field) => KNOWN.has(field) || OF_WEB.has(field), REASONS);
   return listRequest(request, asText(row.name), { paused: more.paused || isGuess, accept }, [
     ...(text === null ? lost.filter(({ field }) => field !== 'include_header') : lost),
-    ...(headers === null ? [{ field: 'custom_header', reason: 'it is no object in JSON' }] : []),
-    ...(isGuess
-      ? [
-          {
-            field: 'basic_password',
-            reason: 'the file does not have it, so the service is paused: set it here',
-          },
-        ]
-      : []),
+    ...lostIf(headers === null, 'custom_header', 'it is no object in JSON'),
+    ...lostIf(isGuess, 'basic_password', 'the file does not have it, so the service is paused: set it here'),
   ]);
 }
 

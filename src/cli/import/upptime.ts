@@ -13,6 +13,7 @@ import {
   type LostField,
   listKind,
   listOf,
+  namesIn,
   type Row,
   readWebSocketAddress,
   slugOfTitle,
@@ -44,11 +45,11 @@ export const upptime: DocumentReader = {
   },
 };
 
-const OF_FILE = new Set([
-  ...['owner', 'repo', 'sites', 'status-website', 'workflowSchedule', 'secrets'],
-  ...['commitMessages', 'runner', 'skipGeneratingWebsite', 'skipPoweredByReadme', 'skipDescriptionUpdate'],
-  ...['skipTopicsUpdate', 'skipHomepageUpdate', 'customStatusWebsitePackage', 'delay'],
-]);
+const OF_FILE = namesIn(`
+  owner repo sites status-website workflowSchedule secrets commitMessages runner skipGeneratingWebsite
+  skipPoweredByReadme skipDescriptionUpdate skipTopicsUpdate skipHomepageUpdate customStatusWebsitePackage
+  delay
+`);
 const FILE_REASONS: Readonly<Record<string, string>> = {
   assignees: 'there are no issues to assign: add the members to the account',
   notifications:
@@ -59,11 +60,10 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 };
 
 const KNOWN = new Set(['name', 'url', 'check', 'tags', 'maxResponseTime', 'verbose', 'slug', 'icon']);
-const OF_REQUESTS = new Set([
-  ...['method', 'headers', 'body', 'expectedStatusCodes', 'maxRedirects'],
-  ...['__dangerous__insecure', '__dangerous__disable_verify_peer'],
-  ...['__dangerous__body_down', '__dangerous__body_down_if_text_missing'],
-]);
+const OF_REQUESTS = namesIn(`
+  method headers body expectedStatusCodes maxRedirects __dangerous__insecure
+  __dangerous__disable_verify_peer __dangerous__body_down __dangerous__body_down_if_text_missing
+`);
 const REASONS: Readonly<Record<string, string>> = {
   ipv6: 'checks use both families of addresses',
   type: 'checks are made from the regions of this installation',
@@ -244,15 +244,7 @@ function readNotifications(env: Environment, found: Collection): ListedItem[] {
   });
 }
 
-const OF_WEBSITE = new Set([
-  'name',
-  'cname',
-  'baseUrl',
-  'introTitle',
-  'introMessage',
-  'publish',
-  'singleCommit',
-]);
+const OF_WEBSITE = namesIn('name cname baseUrl introTitle introMessage publish singleCommit');
 const WEBSITE_REASONS: Readonly<Record<string, string>> = {
   logoUrl: 'the picture is not in the file',
   favicon: 'the picture is not in the file',

@@ -10,6 +10,8 @@ import {
   listHeartbeat,
   listKind,
   listOf,
+  lostIf,
+  namesIn,
   type Row,
   textOf,
   withNote,
@@ -116,14 +118,14 @@ const SUB_TYPE_PORTS = new Map(
 /** Fields that say what has been, and those of other types. */
 const STATE =
   /^(?:id|user_?id|create_?date_?time|api_?key|logs|.*(?:uptime|response_time|down_durations).*|last\w*|currentStateDuration|ssl|sslBrand|sslExpiryDateTime|domainExpireDate|monitor_group|is_group_main|status|sub_type|keyword\w+|postContentType|tag_?names?|psp_?ids?)$/i;
-const KNOWN = new Set([
-  ...['friendlyName', 'type', 'url', 'interval', 'timeout', 'tags', 'assignedAlertContacts'],
-  ...['responseTimeThreshold', 'port', 'httpMethodType', 'authType', 'httpUsername', 'httpPassword'],
-]);
-const OF_REQUESTS = new Set([
-  ...['customHttpHeaders', 'postValueType', 'postValueData', 'successHttpResponseCodes'],
-  ...['custom_http_statuses', 'followRedirections', 'checkSSLErrors', 'ignore_ssl_errors'],
-]);
+const KNOWN = namesIn(`
+  friendlyName type url interval timeout tags assignedAlertContacts responseTimeThreshold port
+  httpMethodType authType httpUsername httpPassword
+`);
+const OF_REQUESTS = namesIn(`
+  customHttpHeaders postValueType postValueData successHttpResponseCodes custom_http_statuses
+  followRedirections checkSSLErrors ignore_ssl_errors
+`);
 const REASONS: Readonly<Record<string, string>> = {
   alertContacts: 'the file has only their numbers: add channels and a rule (docs/alerts.md)',
   maintenanceWindows:
@@ -211,7 +213,7 @@ function readHeartbeat(row: Row, name: string, paused: boolean, lost: readonly L
             ? 'senders need the address of the service here (docs/heartbeats.md)'
             : 'senders need the host of this site and /beat/ before the same token (docs/heartbeats.md)',
       },
-      ...(hasGrace ? [] : [{ field: 'gracePeriod', reason: 'it is not in the file; 30 seconds are taken' }]),
+      ...lostIf(!hasGrace, 'gracePeriod', 'it is not in the file; 30 seconds are taken'),
       ...lost.filter(({ field }) => field !== 'gracePeriod'),
     ],
   );
@@ -251,14 +253,11 @@ function readRequest(
     [
       ...codes.lost,
       ...keyword.lost,
-      ...(isBasic
-        ? []
-        : [
-            {
-              field: 'authType',
-              reason: 'checks sign in by basic authentication, a token, a certificate or headers',
-            },
-          ]),
+      ...lostIf(
+        !isBasic,
+        'authType',
+        'checks sign in by basic authentication, a token, a certificate or headers',
+      ),
       ...lost,
     ],
   );
