@@ -1,7 +1,6 @@
 /** Reads monitors and heartbeats of Better Stack: the answers of its API, and tables with their fields as columns. */
 import type { CheckSettings, ProbedKind } from '../../domain/service.ts';
 import { type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { uniqueNames } from './kuma-backup.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import {
   Collection,
@@ -10,6 +9,7 @@ import {
   type ListedEntry,
   type ListedItem,
 } from './listed-content.ts';
+import { maintenanceItem, uniqueNames } from './listed-items.ts';
 import {
   asRow,
   asText,
@@ -301,16 +301,7 @@ function readMaintenances(found: Collection, now: number): ListedItem[] {
       found.skip(title, reading.problem);
       return [];
     }
-    return [
-      {
-        list: 'maintenances',
-        entry: title,
-        document(names) {
-          const named = names.service(service);
-          return named === null ? null : { ...reading.document, services: [named] };
-        },
-      },
-    ];
+    return [maintenanceItem(title, reading.document, [service])];
   });
 }
 

@@ -1,10 +1,9 @@
 /** Contacts and maintenance beside the checks in answers of vendors' APIs: channels, rules and windows. */
-import { DAY_MS, formatDuration, MINUTE_MS } from '../../domain/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/durations.ts';
 import { wallOf } from '../../domain/incident/recurrence.ts';
-import { ruleItem } from './gatus-alerts.ts';
-import { inParts, MAX_OF_RULE, REPEAT, uniqueNames } from './kuma-backup.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import type { ListedItem } from './listed-content.ts';
+import { channelItems, maintenanceItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
 import type { ListedService } from './listed-service.ts';
 
 /** A person or group with addresses for letters. */
@@ -31,41 +30,26 @@ export function contactItems(contacts: readonly Contact[], watched: readonly Wat
   const channelNames = uniqueNames();
   const ruleNames = uniqueNames();
   return contacts.flatMap(({ id, name, addresses }) => {
-    const channels = addresses.map((to) => ({ name: channelNames(name), to }));
-    const alike = Map.groupBy(
-      watched.filter((one) => one.contacts.includes(id)),
-      ({ events, afterMs, repeatMs }) => JSON.stringify([events, afterMs, repeatMs]),
+    const settings = addresses.map((to) => ({ to }));
+    const channels = channelItems(() => channelNames(name), { kind: 'email', settings });
+    const ofContact = watched.filter((one) => one.contacts.includes(id));
+    const alike = Map.groupBy(ofContact, ({ events, afterMs, repeatMs }) =>
+      JSON.stringify([events, afterMs, repeatMs]),
     );
-    return [
-      ...channels.map(
-        ({ name: entry, to }): ListedItem => ({
-          list: 'channels',
-          entry,
-          document: () => ({ name: entry, kind: 'email', settings: { to } }),
-        }),
+    const rules = [...alike.values()].flatMap((equal) =>
+      ruleItems(
+        () => ruleNames(name),
+        equal.map(({ service }) => service),
+        channels,
+        equal[0] === undefined ? {} : timesOf(equal[0]),
       ),
-      ...[...alike.values()].flatMap((equal) =>
-        inParts(equal, MAX_OF_RULE).map((part) =>
-          ruleItem(
-            ruleNames(name),
-            part.map(({ service }) => service),
-            channels.map((channel) => channel.name),
-            timesOf(equal[0]),
-          ),
-        ),
-      ),
-    ];
+    );
+    return [...channels, ...rules];
   });
 }
 
-function timesOf(watched: Watched | undefined): object {
-  const { events = [], afterMs = 0, repeatMs = 0 } = watched ?? {};
-  const repeat = Math.min(Math.max(repeatMs, REPEAT.minMs), REPEAT.maxMs);
-  return {
-    events,
-    ...(afterMs > 0 ? { after: formatDuration(Math.min(afterMs, DAY_MS)) } : {}),
-    ...(repeatMs > 0 ? { repeat: formatDuration(repeat) } : {}),
-  };
+function timesOf({ events, afterMs, repeatMs }: Watched) {
+  return { events, ...ruleTimes(Math.min(afterMs, DAY_MS), repeatMs) };
 }
 
 /** A window of maintenance, perhaps a recurring one. */
@@ -83,7 +67,7 @@ export interface Window {
 }
 
 /** The maintenance of a window, or why it has no equal. */
-export function maintenanceItem(
+export function windowItem(
   { title, from, to, timeZone, every, until, services }: Window,
   now: number,
 ): ListedItem | { readonly problem: string } {
@@ -108,14 +92,7 @@ export function maintenanceItem(
     now,
   );
   if ('problem' in reading) return reading;
-  return {
-    list: 'maintenances',
-    entry: title,
-    document(names) {
-      const named = [...new Set(services.flatMap((service) => names.service(service) ?? []))];
-      return named.length === 0 ? null : { ...reading.document, services: named };
-    },
-  };
+  return maintenanceItem(title, reading.document, services);
 }
 
 /** Milliseconds of a number of minutes; 0: it is none. */

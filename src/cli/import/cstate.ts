@@ -1,17 +1,15 @@
 /** The configuration of cState: its systems, as far as they have a link, and its page. */
-import { isPrivate, namesHost, pageItem } from './kuma-backup.ts';
-import { type DocumentReader, type ImportReading, type NotCarried, WHOLE_FILE } from './listed-content.ts';
+import { Collection, type DocumentReader, type ImportReading, WHOLE_FILE } from './listed-content.ts';
+import { mayShow, pageItem } from './listed-items.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   findLost,
   isEmpty,
-  type ListedService,
   listAddress,
   listOf,
   type Row,
-  type SkippedEntry,
   slugOfTitle,
   withNote,
 } from './listed-service.ts';
@@ -38,30 +36,19 @@ function readConfiguration(root: Row): ImportReading {
   const systems = (listOf(params.systems) ?? []).map((given) =>
     typeof given === 'string' ? { name: given } : asRow(given),
   );
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = [];
-  const listed: { readonly category: string; readonly service: ListedService }[] = [];
-  for (const [index, row] of systems.entries()) {
-    const entry = asText(row.name) ?? `system ${index + 1}`;
-    const reading = readSystem(row);
-    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-    else {
-      listed.push({ category: asText(row.category) ?? '', service: reading.service });
-      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-    }
-  }
-  const lose = (field: string, reason: string) => void notCarried.push({ entry: WHOLE_FILE, field, reason });
+  const found = new Collection();
+  for (const [index, row] of systems.entries())
+    found.add(asText(row.name) ?? `system ${index + 1}`, row, readSystem(row));
   for (const [field, reason] of Object.entries(OF_PAGES))
-    if (!isEmpty(params[field]) && (field !== 'logo' || params.useLogo === true)) lose(field, reason);
+    if (!isEmpty(params[field]) && (field !== 'logo' || params.useLogo === true))
+      found.lose(WHOLE_FILE, field, reason);
   if (!isEmpty(params.googleAnalytics) && params.googleAnalytics !== NO_ANALYTICS)
-    lose('googleAnalytics', 'pages load nothing of others');
+    found.lose(WHOLE_FILE, 'googleAnalytics', 'pages load nothing of others');
   const categories = (listOf(params.categories) ?? []).map(asRow);
   if (categories.some(({ description }) => !isEmpty(description)))
-    lose('categories.description', 'groups of pages have a name alone');
-  const groups = groupSystems(categories, listed, lose);
-  const page = readPage(root, params);
-  const items = groups.length === 0 ? [] : [pageItem(page, groups)];
-  return { format: 'cstate', services: listed.map(({ service }) => service), items, skipped, notCarried };
+    found.lose(WHOLE_FILE, 'categories.description', 'groups of pages have a name alone');
+  const groups = groupSystems(categories, found);
+  return found.reading('cstate', groups.length === 0 ? [] : [pageItem(readPage(root, params), groups)]);
 }
 
 function readSystem(row: Row): EntryReading {
@@ -73,16 +60,10 @@ function readSystem(row: Row): EntryReading {
 }
 
 /** The groups of the page: the categories in their order, and what is in none of them. */
-function groupSystems(
-  categories: readonly Row[],
-  listed: readonly { readonly category: string; readonly service: ListedService }[],
-  lose: (field: string, reason: string) => void,
-) {
-  const shown = listed.filter(({ service }) => {
-    const isTelling = isPrivate(service) && namesHost(service);
-    if (isTelling) lose(service.name, 'it is private, and its name is its address');
-    return !isTelling;
-  });
+function groupSystems(categories: readonly Row[], found: Collection) {
+  const shown = found.entries
+    .filter(({ service }) => mayShow(service, WHOLE_FILE, found))
+    .map(({ row, service }) => ({ category: asText(row.category) ?? '', service }));
   const named = categories.flatMap((row) => {
     const name = asText(row.name);
     return name === null ? [] : [{ name, isUntitled: row.untitled === true }];

@@ -1,11 +1,11 @@
 /** Alerting and maintenance of Gatus: channels, rules and maintenance as documents of `apply`. */
-import { DAY_MS, formatDuration, MINUTE_MS } from '../../domain/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/durations.ts';
 import { readBooleans, unsetIn } from './gatus-rows.ts';
-import { inParts, MAX_OF_RULE, REPEAT, uniqueNames } from './kuma-backup.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
-import { asRow, asText, isEmpty, type ListedService, listOf, namesIn, type Row } from './listed-service.ts';
+import { channelItems, inParts, maintenanceItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
+import { asRow, asText, isEmpty, listOf, namesIn, type Row } from './listed-service.ts';
 import { goDurationMs } from './listed-times.ts';
 
 /** Takes what has no equal here. */
@@ -102,17 +102,12 @@ export function readGatusAlerts(
       return [
         ...channels,
         ...rules.flatMap((equal) =>
-          inParts(equal, MAX_OF_RULE).map((part): ListedItem => {
-            const name = ruleNames(channels[0]?.entry ?? '');
-            const listed = part.map(({ service }) => service);
-            const more = ruleOf(asRow(equal[0]?.alert), asRow(equal[0]?.row));
-            return ruleItem(
-              name,
-              listed,
-              channels.map(({ entry }) => entry),
-              more,
-            );
-          }),
+          ruleItems(
+            () => ruleNames(channels[0]?.entry ?? ''),
+            equal.map(({ service }) => service),
+            channels,
+            ruleOf(asRow(equal[0]?.alert), asRow(equal[0]?.row)),
+          ),
         ),
       ].filter(() => channels.length > 0);
     },
@@ -151,10 +146,7 @@ function readChannels(
       type === 'email' ? 'host' : 'service',
       'letters go through the mail server of "alerts.smtp" (docs/operating.md)',
     );
-  return reading.settings.map((settings) => {
-    const name = nameOf(type);
-    return { list: 'channels', entry: name, document: () => ({ name, kind: reading.kind, settings }) };
-  });
+  return channelItems(() => nameOf(type), reading);
 }
 
 function ruleOf(alert: Row, row: Row): object {
@@ -164,28 +156,7 @@ function ruleOf(alert: Row, row: Row): object {
   const repeatMs = goDurationMs(asText(alert['minimum-reminder-interval']) ?? '') ?? 0;
   return {
     events: alert['send-on-resolved'] === true ? ['down', 'up'] : ['down'],
-    ...(afterMs > 0 ? { after: formatDuration(afterMs) } : {}),
-    ...(repeatMs > 0
-      ? { repeat: formatDuration(Math.min(Math.max(repeatMs, REPEAT.minMs), REPEAT.maxMs)) }
-      : {}),
-  };
-}
-
-/** A rule for services that were imported, as long as one of its channels is too. */
-export function ruleItem(
-  name: string,
-  listed: readonly ListedService[],
-  channels: readonly string[],
-  more: object,
-): ListedItem {
-  return {
-    list: 'rules',
-    entry: name,
-    document(names) {
-      const services = [...new Set(listed.flatMap((service) => names.service(service) ?? []))];
-      const told = channels.filter((channel) => names.has('channels', channel));
-      return services.length === 0 || told.length === 0 ? null : { name, services, channels: told, ...more };
-    },
+    ...ruleTimes(afterMs, repeatMs),
   };
 }
 
@@ -220,16 +191,7 @@ export function readGatusMaintenances(
         skip(entry, reading.problem);
         return [];
       }
-      return [
-        {
-          list: 'maintenances',
-          entry,
-          document(names) {
-            const named = [...new Set(part.flatMap((service) => names.service(service) ?? []))];
-            return named.length === 0 ? null : { ...reading.document, services: named };
-          },
-        },
-      ];
+      return [maintenanceItem(entry, reading.document, part)];
     });
   });
 }

@@ -1,21 +1,16 @@
 /** The content of a backup or a database of Uptime Kuma: services, channels with their rules, status pages and maintenance. */
-import { usualVisibility } from '../../domain/address/special-address.ts';
-import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
-import { PAGE_BOUNDS } from '../../domain/status-page.ts';
-import { entryOf } from '../../resources/pages/page-document.ts';
 import { readKumaMonitor } from './kuma.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
-import type { ImportReading, ListedItem, NotCarried } from './listed-content.ts';
+import { Collection, type ImportReading, type ListedItem, WHOLE_FILE } from './listed-content.ts';
+import { channelItems, mayShow, pageItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
 import {
   asText,
   type EntryReading,
   isEmpty,
   type ListedService,
   type Row,
-  type SkippedEntry,
   withNote,
-  withOwnName,
 } from './listed-service.ts';
 
 /** The lists of a backup. Members have the names of version 1's backups in JSON, whatever they come from. */
@@ -42,55 +37,31 @@ const LEFT: Readonly<Record<string, string>> = {
   heartbeat: 'the history stays there: uptime counts from now on',
 };
 
-/** Maximum number of services of a rule. */
-export const MAX_OF_RULE = 500;
-/** Bounds of the time between reminders, milliseconds. */
-export const REPEAT = { minMs: 5 * MINUTE_MS, maxMs: 7 * 24 * 60 * MINUTE_MS } as const;
 /** The page with the groups of monitors. */
 const GROUPS_PAGE = 'uptime-kuma-groups';
 
 /** Reads the lists. `now`: epoch milliseconds. */
 export function readKumaBackup(backup: KumaBackup, now: number): ImportReading {
   const tree = createTree(backup.monitors);
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = backup.left.flatMap(([field, count]) =>
-    count === 0 ? [] : [{ entry: 'the file', field, reason: LEFT[field] ?? 'it has no equal here' }],
-  );
-  const services = new Map<unknown, ListedService>();
-  const names = new Set<string>();
-  backup.monitors.forEach((row, index) => {
-    if (row.type === 'group') return;
-    const entry = nameOf(row, index);
-    const reading = readGrouped(row, tree.above(row));
-    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-    else {
-      services.set(row.id ?? row, withOwnName(reading.service, names));
-      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-    }
-  });
+  const found = new Collection();
+  for (const [field, count] of backup.left)
+    if (count > 0) found.lose(WHOLE_FILE, field, LEFT[field] ?? 'it has no equal here');
+  for (const [index, row] of backup.monitors.entries())
+    if (row.type !== 'group') found.add(nameOf(row, index), row, readGrouped(row, tree.above(row)));
+  const services = new Map(found.entries.map(({ row, service }) => [row.id ?? row, service]));
   const context: Context = {
-    backup,
-    tree,
+    ...{ backup, tree, found },
     serviceOf: (row) => services.get(row.id ?? row),
     servicesOf: (ids) => [
       ...new Set(ids.flatMap(tree.monitorsOf).flatMap((row) => services.get(row.id) ?? [])),
     ],
-    skip: (entry, reason) => void skipped.push({ entry, reason }),
-    lose: (entry, field, reason) => void notCarried.push({ entry, field, reason }),
   };
-  const items = [
+  return found.reading('uptime-kuma', [
     ...readNotifications(context),
     ...backup.pages.map((row, index) => readPage(row, index, context)),
     ...readGroups(context),
     ...readMaintenances(context, now),
-  ];
-  return {
-    format: 'uptime-kuma',
-    services: [...services.values()],
-    items,
-    skipped,
-    notCarried,
-  };
+  ]);
 }
 
 interface Context {
@@ -99,8 +70,7 @@ interface Context {
   readonly serviceOf: (row: Row) => ListedService | undefined;
   /** The services of monitors, and of those in groups. */
   readonly servicesOf: (ids: readonly unknown[]) => readonly ListedService[];
-  readonly skip: (entry: string, reason: string) => void;
-  readonly lose: (entry: string, field: string, reason: string) => void;
+  readonly found: Collection;
 }
 
 function nameOf(row: Row, index: number): string {
@@ -153,7 +123,8 @@ function readGrouped(row: Row, groups: readonly Row[]): EntryReading {
 }
 
 /** Channels, and for each the rules for the monitors that have it. */
-function readNotifications({ backup, tree, serviceOf, skip, lose }: Context): ListedItem[] {
+function readNotifications({ backup, tree, serviceOf, found }: Context): ListedItem[] {
+  const { skip, lose } = found;
   const channelNames = uniqueNames();
   const ruleNames = uniqueNames();
   const monitors = backup.monitors.filter((row) => serviceOf(row) !== undefined);
@@ -165,7 +136,7 @@ function readNotifications({ backup, tree, serviceOf, skip, lose }: Context): Li
       return [];
     }
     for (const { field, reason } of reading.lost) lose(entry, field, reason);
-    const channels = reading.settings.map((settings) => ({ name: channelNames(entry), settings }));
+    const channels = channelItems(() => channelNames(entry), reading);
     const hasIt = ({ notificationIDList: list }: Row) =>
       typeof list === 'object' && list !== null && !isEmpty((list as Row)[String(row.id)]);
     const attached = monitors.filter((monitor) => [monitor, ...tree.above(monitor)].some(hasIt));
@@ -178,81 +149,38 @@ function readNotifications({ backup, tree, serviceOf, skip, lose }: Context): Li
         'its rules name the services that had it; set "own" in one for all that follow',
       );
     return [
-      ...channels.map(
-        ({ name, settings }): ListedItem => ({
-          list: 'channels',
-          entry: name,
-          document: () => ({ name, kind: reading.kind, settings }),
-        }),
-      ),
+      ...channels,
       ...variants.flatMap(([variant, rows]) =>
-        inParts(rows, MAX_OF_RULE).map(
-          (part): ListedItem =>
-            ruleItem(ruleNames(entry), variant, part, { channels, isForAll, row, serviceOf }),
+        ruleItems(
+          () => ruleNames(entry),
+          rows.flatMap((monitor) => serviceOf(monitor) ?? []),
+          channels,
+          {
+            ...(isForAll ? { own: true } : {}),
+            ...membersOf(variant),
+            ...(isEmpty(row.active) && row.active !== undefined ? { enabled: false } : {}),
+          },
         ),
       ),
     ];
   });
 }
 
-interface RuleParts {
-  readonly channels: readonly { readonly name: string }[];
-  readonly isForAll: boolean;
-  readonly row: Row;
-  readonly serviceOf: Context['serviceOf'];
-}
-
-function ruleItem(
-  name: string,
-  variant: string,
-  monitors: readonly Row[],
-  { channels, isForAll, row, serviceOf }: RuleParts,
-): ListedItem {
+/** The members of the rule of a variant. */
+function membersOf(variant: string): object {
   const [repeat = '', certificate] = variant.split('|');
   return {
-    list: 'rules',
-    entry: name,
-    document(names) {
-      const services = monitors.flatMap((monitor) => {
-        const service = serviceOf(monitor);
-        return (service === undefined ? null : names.service(service)) ?? [];
-      });
-      const told = channels.map((channel) => channel.name).filter((one) => names.has('channels', one));
-      if (services.length === 0 || told.length === 0) return null;
-      return {
-        name,
-        ...(isForAll ? { own: true } : { services: [...new Set(services)] }),
-        channels: told,
-        ...(certificate === undefined ? { events: ['down', 'up'] } : {}),
-        ...(repeat === '' ? {} : { repeat }),
-        ...(isEmpty(row.active) && row.active !== undefined ? { enabled: false } : {}),
-      };
-    },
+    ...(certificate === undefined ? { events: ['down', 'up'] } : {}),
+    ...(repeat === '' ? {} : { repeat }),
   };
 }
 
 /** The key of a monitor's rule: the time between reminders, and whether its certificate counts. */
 function variantOf(row: Row): string {
   const every = Number(row.resendInterval) * Number(row.interval) * 1_000;
-  const repeat = every > 0 ? formatDuration(Math.min(Math.max(every, REPEAT.minMs), REPEAT.maxMs)) : '';
+  const { repeat = '' } = ruleTimes(0, every);
   const isWeb = asText(row.url)?.startsWith('https:') === true;
   return isWeb && isEmpty(row.expiryNotification) ? repeat : `${repeat}|certificate`;
-}
-
-export function uniqueNames(): (name: string) => string {
-  const taken = new Set<string>();
-  return (name) => {
-    let own = name;
-    for (let number = 2; taken.has(own.toLowerCase()); number++) own = `${name} (${number})`;
-    taken.add(own.toLowerCase());
-    return own;
-  };
-}
-
-export function inParts<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
-    list.slice(at * size, (at + 1) * size),
-  );
 }
 
 /** Fields of a status page without an equal. */
@@ -270,7 +198,8 @@ const OF_PAGES: Readonly<Record<string, string>> = {
   links: 'a public service is linked to its page here',
 };
 
-function readPage(row: Row, index: number, { servicesOf, lose }: Context): ListedItem {
+function readPage(row: Row, index: number, { servicesOf, found }: Context): ListedItem {
+  const { lose } = found;
   const slug = asText(row.slug)?.toLowerCase() ?? `page-${index + 1}`;
   const title = asText(row.title) ?? slug;
   for (const [field, reason] of Object.entries(OF_PAGES))
@@ -288,11 +217,9 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
   const text = asText(row.description);
   const groups = (Array.isArray(row.groups) ? row.groups : []).map((group: Row) => ({
     name: asText(group.name) ?? '',
-    services: servicesOf(Array.isArray(group.monitors) ? group.monitors : []).filter((service) => {
-      const isTelling = isPrivate(service) && namesHost(service);
-      if (isTelling) lose(title, service.name, 'it is private, and its name is its address');
-      return !isTelling;
-    }),
+    services: servicesOf(Array.isArray(group.monitors) ? group.monitors : []).filter((service) =>
+      mayShow(service, title, found),
+    ),
   }));
   return pageItem(
     {
@@ -304,44 +231,6 @@ function readPage(row: Row, index: number, { servicesOf, lose }: Context): Liste
     },
     groups,
   );
-}
-
-export function isPrivate({ visibility, domain }: ListedService): boolean {
-  return (visibility ?? usualVisibility(domain)) === 'private';
-}
-
-/** The name of a service, as long as pages take it. */
-function nameForPages({ name }: ListedService): string {
-  return [...name].slice(0, PAGE_BOUNDS.entryCharacters).join('');
-}
-
-/** Returns true if the name of a service would show its address. */
-export function namesHost({ name, domain }: ListedService): boolean {
-  return name.toLowerCase().includes(domain);
-}
-
-/** A status page; services that are left out are not on it. */
-export function pageItem(
-  page: { readonly slug: string; readonly title: string },
-  groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[],
-): ListedItem {
-  return {
-    list: 'pages',
-    entry: page.slug,
-    document(names) {
-      const shown = new Set<string>();
-      const listed = groups.map(({ name, services }) => ({
-        ...(name === '' ? {} : { name }),
-        services: services.flatMap((service) => {
-          const one = names.service(service);
-          if (one === null || shown.has(one)) return [];
-          shown.add(one);
-          return [entryOf(one, isPrivate(service) ? nameForPages(service) : '')];
-        }),
-      }));
-      return { ...page, ...(listed.length === 0 ? {} : { groups: listed }) };
-    },
-  };
 }
 
 /** Groups of monitors as a page for members. */
@@ -361,7 +250,8 @@ function readGroups({ backup, tree, servicesOf }: Context): ListedItem[] {
   return groups.length === 0 ? [] : [pageItem(page, groups)];
 }
 
-function readMaintenances({ backup, servicesOf, skip, lose }: Context, now: number): ListedItem[] {
+function readMaintenances({ backup, servicesOf, found }: Context, now: number): ListedItem[] {
+  const { skip, lose } = found;
   return backup.maintenances.flatMap((row, index) => {
     const entry = nameOf(row, index);
     const zone = asText(row.timezone);

@@ -7,7 +7,6 @@ import {
   asText,
   type EntryReading,
   type ListedService,
-  type LostField,
   type Row,
   type SkippedEntry,
   withOwnName,
@@ -92,7 +91,13 @@ export class Collection {
   readonly entries: ListedEntry[] = [];
   readonly #skipped: SkippedEntry[] = [];
   readonly #notCarried: NotCarried[] = [];
+  readonly #renames: boolean;
   readonly #names = new Set<string>();
+
+  /** `renames`: a heartbeat gets another host where one of the file has its host already. */
+  constructor({ renames = true }: { readonly renames?: boolean } = {}) {
+    this.#renames = renames;
+  }
 
   readonly skip = (entry: string, reason: string): void => {
     this.#skipped.push({ entry, reason });
@@ -102,12 +107,20 @@ export class Collection {
     this.#notCarried.push({ entry, field, reason });
   };
 
-  /** Adds an entry. A heartbeat gets another host where one of the file has its host already. */
   add(entry: string, row: Row, reading: EntryReading): void {
     if ('problem' in reading) this.skip(entry, reading.problem);
     else {
-      this.entries.push({ row, service: withOwnName(reading.service, this.#names) });
+      const service = this.#renames ? withOwnName(reading.service, this.#names) : reading.service;
+      this.entries.push({ row, service });
       for (const { field, reason } of reading.lost) this.lose(entry, field, reason);
+    }
+  }
+
+  /** Adds entries by their names, domains or addresses. */
+  addAll(rows: readonly Row[], read: (row: Row) => EntryReading): void {
+    for (const [index, row] of rows.entries()) {
+      const entry = asText(row.name) ?? asText(row.domain) ?? asText(row.url) ?? `entry ${index + 1}`;
+      this.add(entry, row, read(row));
     }
   }
 
@@ -115,26 +128,4 @@ export class Collection {
     const services = this.entries.map(({ service }) => service);
     return { format, services, items, skipped: this.#skipped, notCarried: this.#notCarried };
   }
-}
-
-/** The services of entries, without other content. */
-export function collectEntries(
-  format: string,
-  rows: readonly Row[],
-  read: (row: Row) => EntryReading,
-  lostOfFile: readonly LostField[] = [],
-): ImportReading {
-  const services: ListedService[] = [];
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = lostOfFile.map((lost) => ({ entry: WHOLE_FILE, ...lost }));
-  for (const [index, row] of rows.entries()) {
-    const entry = asText(row.name) ?? asText(row.domain) ?? asText(row.url) ?? `entry ${index + 1}`;
-    const reading = read(row);
-    if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-    else {
-      services.push(reading.service);
-      for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-    }
-  }
-  return { format, services, items: [], skipped, notCarried };
 }

@@ -1,16 +1,15 @@
 /** Checks of Pingdom, as its API (2.1, 3.1) lists them, or one by one with their details. */
 import { SECOND_MS } from '../../domain/durations.ts';
 import type { CheckSettings } from '../../domain/service.ts';
-import { type Contact, contactItems, maintenanceItem, minutesMs } from './contacts.ts';
+import { type Contact, contactItems, minutesMs, windowItem } from './contacts.ts';
 import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { collectEntries, type DocumentReader, type NotCarried } from './listed-content.ts';
+import { Collection, type DocumentReader } from './listed-content.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   findLost,
   isEmpty,
-  type ListedService,
   type LostField,
   listKind,
   listOf,
@@ -18,7 +17,6 @@ import {
   namesIn,
   quote,
   type Row,
-  type SkippedEntry,
   withNote,
 } from './listed-service.ts';
 import { withTimes } from './listed-times.ts';
@@ -31,29 +29,16 @@ export const pingdom: DocumentReader = {
     const answers = answersOf(root, document);
     const contacts = answers.flatMap((answer) => listOf(answer.contacts) ?? []).map(asRow);
     const known = new Set(contacts.map(({ id }) => String(id)));
-    const checks: Check[] = [];
-    const reading = collectEntries('pingdom', checksOf(root, document).flatMap(splitCheck), (row) => {
+    const found = new Collection();
+    found.addAll(checksOf(root, document).flatMap(splitCheck), (row) => {
       const read = readCheck(row);
-      if ('problem' in read) return read;
-      checks.push({ row, service: read.service });
-      const isKnown = contactsOf(row).every((id) => known.has(id));
-      return { ...read, lost: read.lost.filter(({ field }) => !isKnown || !OF_CONTACTS.has(field)) };
+      if ('problem' in read || !contactsOf(row).every((id) => known.has(id))) return read;
+      return { ...read, lost: read.lost.filter(({ field }) => !OF_CONTACTS.has(field)) };
     });
     const windows = answers.flatMap(({ maintenance }) => (Array.isArray(maintenance) ? maintenance : []));
-    const more = readBeside(contacts, windows.map(asRow), checks, now);
-    return {
-      ...reading,
-      items: more.items,
-      skipped: [...reading.skipped, ...more.skipped],
-      notCarried: [...reading.notCarried, ...more.notCarried],
-    };
+    return found.reading('pingdom', readBeside(contacts, windows.map(asRow), found, now));
   },
 };
-
-interface Check {
-  readonly row: Row;
-  readonly service: ListedService;
-}
 
 /** Fields of checks that become rules if the file has their contacts. */
 const OF_CONTACTS = new Set(['userids', 'notifyagainevery', 'maintenanceids']);
@@ -63,19 +48,17 @@ function contactsOf(row: Row): string[] {
 }
 
 /** Contacts as channels with rules, and maintenance. */
-function readBeside(given: readonly Row[], windows: readonly Row[], checks: readonly Check[], now: number) {
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = [];
+function readBeside(given: readonly Row[], windows: readonly Row[], found: Collection, now: number) {
+  const { entries: checks, skip, lose } = found;
   const contacts = given.flatMap((row): Contact[] => {
     const name = asText(row.name) ?? `contact ${row.id}`;
     const { email, ...others } = asRow(row.notification_targets);
     const addresses = (listOf(email) ?? []).flatMap((one) => asText(asRow(one).address) ?? []);
     for (const [field, list] of Object.entries(others))
-      if (!isEmpty(list))
-        notCarried.push({ entry: name, field, reason: 'a contact becomes addresses for letters alone' });
+      if (!isEmpty(list)) lose(name, field, 'a contact becomes addresses for letters alone');
     const isPaused = row.paused === true;
     if (isPaused || addresses.length === 0)
-      skipped.push({ entry: name, reason: isPaused ? 'it is paused' : 'it has no address for letters' });
+      skip(name, isPaused ? 'it is paused' : 'it has no address for letters');
     return isPaused || addresses.length === 0 ? [] : [{ id: String(row.id), name, addresses }];
   });
   const watched = checks.map(({ row, service }) => ({
@@ -95,10 +78,10 @@ function readBeside(given: readonly Row[], windows: readonly Row[], checks: read
     const days = { day: 1, week: 7 }[asText(row.recurrencetype) ?? ''];
     const isMonthly = row.recurrencetype === 'month';
     if (isMonthly && number > 1) {
-      skipped.push({ entry: title, reason: 'it does not recur every month, which has no equal here' });
+      skip(title, 'it does not recur every month, which has no equal here');
       return [];
     }
-    const item = maintenanceItem(
+    const item = windowItem(
       {
         ...{
           title,
@@ -113,10 +96,10 @@ function readBeside(given: readonly Row[], windows: readonly Row[], checks: read
       now,
     );
     if (!('problem' in item)) return [item];
-    skipped.push({ entry: title, reason: item.problem });
+    skip(title, item.problem);
     return [];
   });
-  return { items: [...contactItems(contacts, watched), ...maintenances], skipped, notCarried };
+  return [...contactItems(contacts, watched), ...maintenances];
 }
 
 /** The answers of a file. */

@@ -4,19 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { parseDuration } from '../../domain/durations.ts';
 import { readYaml } from '../../yaml-file.ts';
 import { findModule, readProbe } from './blackbox.ts';
-import { type DocumentReader, type ImportReading, type NotCarried, WHOLE_FILE } from './listed-content.ts';
-import {
-  asRow,
-  asText,
-  type EntryReading,
-  isEmpty,
-  type ListedService,
-  listOf,
-  quote,
-  type Row,
-  type SkippedEntry,
-  withNote,
-} from './listed-service.ts';
+import { Collection, type DocumentReader, type ImportReading, WHOLE_FILE } from './listed-content.ts';
+import { asRow, asText, isEmpty, listOf, quote, type Row, withNote } from './listed-service.ts';
 import { goDurationMs, withTimes } from './listed-times.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -41,9 +30,9 @@ export const prometheusTargets: DocumentReader = {
   expected: 'a list with "targets" (Prometheus)',
   recognises: (_root, document) => isTargets(document),
   read({ document }) {
-    const collector = createCollector();
+    const collector = new Collection();
     for (const labels of targetsOf(document)) readTarget({ job: null, labels, scrape: {} }, {}, collector);
-    return collector.reading();
+    return collector.reading('prometheus');
   },
 };
 
@@ -75,26 +64,8 @@ function targetsOf(groups: unknown): Labels[] {
   );
 }
 
-function createCollector() {
-  const services: ListedService[] = [];
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = [];
-  return {
-    add(entry: string, reading: EntryReading): void {
-      if ('problem' in reading) skipped.push({ entry, reason: reading.problem });
-      else {
-        services.push(reading.service);
-        for (const lost of reading.lost) notCarried.push({ entry, ...lost });
-      }
-    },
-    lose: (entry: string, field: string, reason: string) => void notCarried.push({ entry, field, reason }),
-    reading: (): ImportReading => ({ format: 'prometheus', services, items: [], skipped, notCarried }),
-  };
-}
-type Collector = ReturnType<typeof createCollector>;
-
 function readJobs(root: Row, folder: string): ImportReading {
-  const collector = createCollector();
+  const collector = new Collection();
   const modules = isEmpty(root.modules) ? modulesIn(folder) : asRow(root.modules);
   const global = asRow(root.global);
   for (const [index, given] of (listOf(root.scrape_configs) ?? []).entries()) {
@@ -112,7 +83,7 @@ function readJobs(root: Row, folder: string): ImportReading {
   }
   if (!isEmpty(root.rule_files) || !isEmpty(root.alerting))
     collector.lose(WHOLE_FILE, 'alerting', 'add channels and rules (docs/alerts.md)');
-  return collector.reading();
+  return collector.reading('prometheus');
 }
 
 /** The modules of the file of blackbox_exporter in a folder; none if there is no such file. */
@@ -134,7 +105,7 @@ function readDocument(file: string): unknown {
 interface Place {
   readonly folder: string;
   readonly modules: Row;
-  readonly collector: Collector;
+  readonly collector: Collection;
 }
 
 function readJob(name: string, job: Row, { folder, modules, collector }: Place): void {
@@ -161,33 +132,41 @@ function readJob(name: string, job: Row, { folder, modules, collector }: Place):
   for (const given of [...targetsOf(groups), ...found]) {
     const labels = relabel({ job: name, ...Object.fromEntries(params), ...given }, rules);
     if (labels === null) continue;
-    if ('problem' in labels) collector.add(given.__address__ ?? name, labels);
+    if ('problem' in labels) collector.add(given.__address__ ?? name, {}, labels);
     else readTarget({ job: name, labels: labels.labels, scrape: job }, modules, collector);
   }
 }
 
-function readTarget({ job, labels, scrape }: Target, modules: Row, collector: Collector): void {
+function readTarget({ job, labels, scrape }: Target, modules: Row, collector: Collection): void {
   const address = labels.__address__ ?? '';
   // Without a job, the address is what is probed.
   const target = labels.__param_target ?? (job === null ? address : '');
   const entry = labels.name || labels.instance || target || address;
   const given = labels.__param_module ?? (job === null ? labels.module : undefined);
   if (target === '') {
-    collector.add(entry, { problem: 'no rule of relabel_configs makes it the target of a probe' });
+    collector.add(entry, {}, { problem: 'no rule of relabel_configs makes it the target of a probe' });
     return;
   }
   if (job === null && given === undefined && !/^https?:\/\/[^\s;,|]+$/.test(target)) {
-    collector.add(entry, {
-      problem: 'the list does not tell how it is checked: import the prometheus.yml that names it',
-    });
+    collector.add(
+      entry,
+      {},
+      {
+        problem: 'the list does not tell how it is checked: import the prometheus.yml that names it',
+      },
+    );
     return;
   }
   const moduleName = given ?? 'http_2xx';
   const module = findModule(moduleName, modules);
   if (module === null) {
-    collector.add(entry, {
-      problem: `module ${quote(moduleName)} is not in the file, and its name does not tell what it checks: put blackbox.yml beside it`,
-    });
+    collector.add(
+      entry,
+      {},
+      {
+        problem: `module ${quote(moduleName)} is not in the file, and its name does not tell what it checks: put blackbox.yml beside it`,
+      },
+    );
     return;
   }
   if (job === null && given === undefined)
@@ -197,6 +176,7 @@ function readTarget({ job, labels, scrape }: Target, modules: Row, collector: Co
     .map(([label, value]) => `${label}: ${value}`);
   collector.add(
     entry,
+    {},
     withNote(withTimes(readProbe(target, module, { name: entry }), timesOf(scrape, module)), [
       job === null ? '' : `Job: ${job}`,
       tags.length === 0 ? '' : `Tags: ${tags.join(', ')}`,

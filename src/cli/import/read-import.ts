@@ -16,7 +16,6 @@ import { ImportError, isDatabase, readKumaDatabase } from './kuma-database.ts';
 import {
   Collection,
   type CsvReader,
-  collectEntries,
   type DocumentReader,
   type ImportReading,
   WHOLE_FILE,
@@ -72,18 +71,15 @@ const DOCUMENTS: readonly DocumentReader[] = [
   {
     expected: '"services" (Upbeat)',
     recognises: (root, document) => Array.isArray(document) || listOf(root.services) !== null,
-    read: ({ root, document }) =>
-      collectEntries(
-        'upbeat',
-        (listOf(Array.isArray(document) ? document : root.services) ?? []).map(asRow),
-        readOwnRow,
-        Object.keys(root)
-          .filter((field) => !['services', '$schema'].includes(field) && !isEmpty(root[field]))
-          .map((field) => ({
-            field,
-            reason: 'an import reads services only; "upbeat apply" reads pages too',
-          })),
-      ),
+    read({ root, document }) {
+      const found = new Collection({ renames: false });
+      for (const field of Object.keys(root))
+        if (!['services', '$schema'].includes(field) && !isEmpty(root[field]))
+          found.lose(WHOLE_FILE, field, 'an import reads services only; "upbeat apply" reads pages too');
+      const rows = listOf(Array.isArray(document) ? document : root.services) ?? [];
+      found.addAll(rows.map(asRow), readOwnRow);
+      return found.reading('upbeat');
+    },
   },
 ];
 
@@ -94,14 +90,15 @@ const TABLES: readonly CsvReader[] = [
   {
     expected: '"domain" (Upbeat)',
     recognises: (columns) => columns.has('domain'),
-    read: (rows) =>
-      collectEntries(
-        'csv',
-        rows.map((row) =>
-          Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, readCell(cell)])),
-        ),
+    read(rows) {
+      const found = new Collection({ renames: false });
+      const cells = rows.map((row) => Object.entries(row).map(([column, cell]) => [column, readCell(cell)]));
+      found.addAll(
+        cells.map((one) => Object.fromEntries(one)),
         readOwnRow,
-      ),
+      );
+      return found.reading('csv');
+    },
   },
 ];
 

@@ -1,17 +1,17 @@
 /** Statping: its `services.yml`, answers of its API, and its export. */
-import { DAY_MS, formatDuration, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
 import type { CheckSettings } from '../../domain/service.ts';
-import { ruleItem } from './gatus-alerts.ts';
 import { type ListedRequest, listRequest, matchLine, PLAIN_REQUEST } from './http-request.ts';
-import { inParts, isPrivate, MAX_OF_RULE, namesHost, pageItem, uniqueNames } from './kuma-backup.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import {
+  Collection,
   type DocumentReader,
   type ImportReading,
+  type ListedEntry,
   type ListedItem,
-  type NotCarried,
   WHOLE_FILE,
 } from './listed-content.ts';
+import { channelItems, mayShow, pageItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
 import {
   asRow,
   asText,
@@ -19,7 +19,6 @@ import {
   findLost,
   hostOfName,
   isEmpty,
-  type ListedService,
   listKind,
   listOf,
   listService,
@@ -27,10 +26,8 @@ import {
   namesIn,
   quote,
   type Row,
-  type SkippedEntry,
   slugOfTitle,
   withNote,
-  withOwnName,
 } from './listed-service.ts';
 import { withTimes } from './listed-times.ts';
 
@@ -64,47 +61,27 @@ const SECTIONS: Readonly<Record<string, string>> = {
   users: 'invite them on the dashboard',
 };
 
-interface Entry {
-  readonly row: Row;
-  readonly service: ListedService;
-}
-
 function readExport(root: Row): ImportReading {
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = [];
-  const lose = (entry: string, field: string, reason: string) =>
-    void notCarried.push({ entry, field, reason });
+  const found = new Collection();
   const groups = (listOf(root.groups) ?? []).map(asRow).toSorted(byOrder);
   const nameOfGroup = new Map(groups.map(({ id, name }) => [id, asText(name) ?? '']));
-  const names = new Set<string>();
-  const add = (entry: string, row: Row, reading: EntryReading): Entry[] => {
-    if ('problem' in reading) {
-      skipped.push({ entry, reason: reading.problem });
-      return [];
-    }
-    for (const { field, reason } of reading.lost) lose(entry, field, reason);
-    return [{ row, service: withOwnName(reading.service, names) }];
-  };
   const rows = (listOf(root.services) ?? []).map(asRow);
-  const entries = rows.flatMap((row, index) =>
-    add(
+  for (const [index, row] of rows.entries())
+    found.add(
       asText(row.name) ?? `service ${index + 1}`,
       row,
       readService(row, nameOfGroup.get(row.group_id) ?? ''),
-    ),
-  );
+    );
+  const entries = [...found.entries];
   const checkins = (listOf(root.checkins) ?? rows.flatMap((row) => listOf(row.checkins) ?? [])).map(asRow);
-  const senders = checkins.flatMap((row, index) =>
-    add(asText(row.name) ?? `checkin ${index + 1}`, row, readCheckin(row)),
-  );
+  for (const [index, row] of checkins.entries())
+    found.add(asText(row.name) ?? `checkin ${index + 1}`, row, readCheckin(row));
   for (const [section, reason] of Object.entries(SECTIONS))
-    if (!isEmpty(root[section])) lose(WHOLE_FILE, section, reason);
-  const items = [
-    ...readNotifiers(root, entries, { skip: (entry, reason) => void skipped.push({ entry, reason }), lose }),
-    ...readPage(root, groups, entries, lose),
-  ];
-  const services = [...entries, ...senders].map(({ service }) => service);
-  return { format: 'statping', services, items, skipped, notCarried };
+    if (!isEmpty(root[section])) found.lose(WHOLE_FILE, section, reason);
+  return found.reading('statping', [
+    ...readNotifiers(root, entries, found),
+    ...readPage(root, groups, entries, found),
+  ]);
 }
 
 function byOrder(one: Row, other: Row): number {
@@ -265,13 +242,8 @@ const NOTIFIERS: Readonly<Record<string, readonly [type: string, fields: Readonl
     email: ['smtp', { var2: 'smtpTo', host: 'smtpHost' }],
   };
 
-interface Losses {
-  readonly skip: (entry: string, reason: string) => void;
-  readonly lose: (entry: string, field: string, reason: string) => void;
-}
-
 /** Channels of the notifiers that are switched on, and rules for the services with equal delays. */
-function readNotifiers(root: Row, entries: readonly Entry[], { skip, lose }: Losses): ListedItem[] {
+function readNotifiers(root: Row, entries: readonly ListedEntry[], { skip, lose }: Collection): ListedItem[] {
   const watched = entries.filter(({ row }) => row.allow_notifications !== false);
   const channelNames = uniqueNames();
   const ruleNames = uniqueNames();
@@ -295,29 +267,19 @@ function readNotifiers(root: Row, entries: readonly Entry[], { skip, lose }: Los
       const own = Object.entries(fields).find(([, kuma]) => kuma === field)?.[0] ?? field;
       lose(`notifier ${method}`, own, reason);
     }
-    const channels = reading.settings.map((settings) => ({ name: channelNames(method), settings }));
+    const channels = channelItems(() => channelNames(method), reading);
     const alike = Map.groupBy(watched, ({ row: { notify_after: after, check_interval: every } }) =>
       Math.min(Number(after ?? 0) * (Number(every) || USUAL_SECONDS) * SECOND_MS, DAY_MS),
     );
-    return [
-      ...channels.map(
-        ({ name, settings }): ListedItem => ({
-          list: 'channels',
-          entry: name,
-          document: () => ({ name, kind: reading.kind, settings }),
-        }),
+    const rules = [...alike].flatMap(([afterMs, equal]) =>
+      ruleItems(
+        () => ruleNames(method),
+        equal.map(({ service }) => service),
+        channels,
+        { events: ['down', 'up'], ...ruleTimes(afterMs, 0) },
       ),
-      ...[...alike].flatMap(([afterMs, equal]) =>
-        inParts(equal, MAX_OF_RULE).map((part) =>
-          ruleItem(
-            ruleNames(method),
-            part.map(({ service }) => service),
-            channels.map(({ name }) => name),
-            { events: ['down', 'up'], ...(afterMs > 0 ? { after: formatDuration(afterMs) } : {}) },
-          ),
-        ),
-      ),
-    ];
+    );
+    return [...channels, ...rules];
   });
 }
 
@@ -325,22 +287,18 @@ function readNotifiers(root: Row, entries: readonly Entry[], { skip, lose }: Los
 function readPage(
   { core: given }: Row,
   groups: readonly Row[],
-  entries: readonly Entry[],
-  lose: Losses['lose'],
+  entries: readonly ListedEntry[],
+  found: Collection,
 ): ListedItem[] {
   if (isEmpty(given) && groups.length === 0) return [];
   const core = asRow(given);
   const title = asText(core.name) ?? 'Statping';
   const text = asText(core.description);
   const host = URL.parse(asText(core.domain) ?? '')?.hostname ?? '';
-  if (!isEmpty(core.footer)) lose(title, 'footer', 'pages have no footer of their own');
+  if (!isEmpty(core.footer)) found.lose(title, 'footer', 'pages have no footer of their own');
   const shown = entries
     .toSorted((one, other) => byOrder(one.row, other.row))
-    .filter(({ row, service }) => {
-      const isTelling = row.public !== false && isPrivate(service) && namesHost(service);
-      if (isTelling) lose(title, service.name, 'it is private, and its name is its address');
-      return row.public !== false && !isTelling;
-    });
+    .filter(({ row, service }) => row.public !== false && mayShow(service, title, found));
   const known = new Set(groups.map(({ id }) => id));
   const listed = [
     ...groups.map(({ id, name }) => ({

@@ -1,9 +1,9 @@
 /** Tests of StatusCake: answers of its API (v1), and lists of the older one. */
 import { STATUS_CODES } from 'node:http';
 import { type AcceptRule, STATUS_CLASSES } from '../../domain/service.ts';
-import { type Contact, contactItems, maintenanceItem, minutesMs } from './contacts.ts';
+import { type Contact, contactItems, minutesMs, windowItem } from './contacts.ts';
 import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { collectEntries, type DocumentReader, type NotCarried } from './listed-content.ts';
+import { Collection, type DocumentReader, WHOLE_FILE } from './listed-content.ts';
 import {
   asRow,
   asText,
@@ -11,7 +11,6 @@ import {
   findLost,
   hostOfName,
   isEmpty,
-  type ListedService,
   type LostField,
   listKind,
   listOf,
@@ -20,9 +19,7 @@ import {
   namesIn,
   quote,
   type Row,
-  type SkippedEntry,
   withNote,
-  withOwnName,
 } from './listed-service.ts';
 import { withTimes } from './listed-times.ts';
 import {
@@ -46,36 +43,17 @@ export const statuscake: DocumentReader = {
     const beside = answersOf(root, document);
     const groups = beside.filter(isGroup);
     const known = new Set(groups.map(({ id }) => String(id)));
-    const names = new Set<string>();
-    const tests: Test[] = [];
-    const isShort = rows.some((row) => isUptime(row) && !isDetailed(row));
-    const reading = collectEntries(
-      'statuscake',
-      rows,
-      (row) => {
-        const read = readTest(row);
-        if ('problem' in read) return read;
-        const service = withOwnName(read.service, names);
-        tests.push({ row, service });
-        const isKnown = groupsOf(row).every((id) => known.has(id));
-        return { service, lost: read.lost.filter(({ field }) => !isKnown || !OF_GROUPS.has(field)) };
-      },
-      isShort ? [SHORT] : [],
-    );
-    const more = readBeside(groups, beside.filter(isWindow), tests, now);
-    return {
-      ...reading,
-      items: more.items,
-      skipped: [...reading.skipped, ...more.skipped],
-      notCarried: [...reading.notCarried, ...more.notCarried],
-    };
+    const found = new Collection();
+    if (rows.some((row) => isUptime(row) && !isDetailed(row)))
+      found.lose(WHOLE_FILE, SHORT.field, SHORT.reason);
+    found.addAll(rows, (row) => {
+      const read = readTest(row);
+      if ('problem' in read || !groupsOf(row).every((id) => known.has(id))) return read;
+      return { ...read, lost: read.lost.filter(({ field }) => !OF_GROUPS.has(field)) };
+    });
+    return found.reading('statuscake', readBeside(groups, beside.filter(isWindow), found, now));
   },
 };
-
-interface Test {
-  readonly row: Row;
-  readonly service: ListedService;
-}
 
 /** Fields of tests that become rules if the file has their groups. */
 const OF_GROUPS = new Set(['contact_groups', 'trigger_rate']);
@@ -85,15 +63,14 @@ function groupsOf(row: Row): string[] {
 }
 
 /** Groups of contacts as channels with rules, and windows as maintenance. */
-function readBeside(groups: readonly Row[], windows: readonly Row[], tests: readonly Test[], now: number) {
-  const skipped: SkippedEntry[] = [];
-  const notCarried: NotCarried[] = [];
+function readBeside(groups: readonly Row[], windows: readonly Row[], found: Collection, now: number) {
+  const { entries: tests, skip, lose } = found;
   const contacts = groups.flatMap((row): Contact[] => {
     const name = asText(row.name) ?? `group ${row.id}`;
     const addresses = (listOf(row.email_addresses) ?? []).flatMap((one) => asText(one) ?? []);
-    if (addresses.length === 0) skipped.push({ entry: name, reason: 'it has no address for letters' });
-    for (const lost of findLost(row, (field) => OF_CONTACTS.has(field), CONTACT_REASONS))
-      notCarried.push({ entry: name, ...lost });
+    if (addresses.length === 0) skip(name, 'it has no address for letters');
+    for (const { field, reason } of findLost(row, (field) => OF_CONTACTS.has(field), CONTACT_REASONS))
+      lose(name, field, reason);
     return addresses.length === 0 ? [] : [{ id: String(row.id), name, addresses }];
   });
   const watched = tests.map(({ row, service }) => {
@@ -114,7 +91,7 @@ function readBeside(groups: readonly Row[], windows: readonly Row[], tests: read
       .map(({ service }) => service);
     const [, number, unit] = /^(\d)([dwm])$/.exec(asText(row.repeat_interval) ?? '') ?? [];
     const every = unit === 'm' ? 'month' : { days: Number(number) * (unit === 'w' ? 7 : 1) };
-    const item = maintenanceItem(
+    const item = windowItem(
       {
         ...{ title, services, timeZone: asText(row.timezone) ?? 'UTC', until: null },
         ...{ from: Date.parse(asText(row.start_at) ?? ''), to: Date.parse(asText(row.end_at) ?? '') },
@@ -123,10 +100,10 @@ function readBeside(groups: readonly Row[], windows: readonly Row[], tests: read
       now,
     );
     if (!('problem' in item)) return [item];
-    skipped.push({ entry: title, reason: item.problem });
+    skip(title, item.problem);
     return [];
   });
-  return { items: [...contactItems(contacts, watched), ...maintenances], skipped, notCarried };
+  return [...contactItems(contacts, watched), ...maintenances];
 }
 
 const OF_CONTACTS = new Set(['id', 'name', 'email_addresses']);

@@ -1,10 +1,9 @@
 /** Reads the configuration of Upptime (`.upptimerc.yml`). */
 import { formatDuration, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
-import { ruleItem } from './gatus-alerts.ts';
 import { type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { inParts, isPrivate, MAX_OF_RULE, namesHost, pageItem } from './kuma-backup.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { Collection, type DocumentReader, type ListedItem, WHOLE_FILE } from './listed-content.ts';
+import { channelItems, mayShow, pageItem, ruleItems, uniqueNames } from './listed-items.ts';
 import {
   asRow,
   asText,
@@ -220,27 +219,11 @@ function readNotifications(env: Environment, found: Collection): ListedItem[] {
     if (values.some(([, value]) => asText(value) === null)) return [];
     const reading = readKumaChannel({ config: { type, ...Object.fromEntries(values) } });
     if ('problem' in reading) return [];
-    const channels = reading.settings.map((settings, index) => ({
-      name: index === 0 ? reading.kind : `${reading.kind} (${index + 1})`,
-      settings,
-    }));
-    return [
-      ...channels.map(
-        ({ name, settings }): ListedItem => ({
-          list: 'channels',
-          entry: name,
-          document: () => ({ name, kind: reading.kind, settings }),
-        }),
-      ),
-      ...inParts(found.entries, MAX_OF_RULE).map((part, index) =>
-        ruleItem(
-          index === 0 ? reading.kind : `${reading.kind} (${index + 1})`,
-          part.map(({ service }) => service),
-          channels.map(({ name }) => name),
-          { events: ['down', 'up', 'slow'] },
-        ),
-      ),
-    ];
+    const [channelNames, ruleNames] = [uniqueNames(), uniqueNames()];
+    const channels = channelItems(() => channelNames(reading.kind), reading);
+    const services = found.entries.map(({ service }) => service);
+    const events = { events: ['down', 'up', 'slow'] };
+    return [...channels, ...ruleItems(() => ruleNames(reading.kind), services, channels, events)];
   });
 }
 
@@ -264,11 +247,7 @@ function readWebsite(root: Row, found: Collection): ListedItem[] {
     found.lose(title, field, reason);
   const services = found.entries
     .map(({ service }) => service)
-    .filter((service) => {
-      const isTelling = isPrivate(service) && namesHost(service);
-      if (isTelling) found.lose(title, service.name, 'it is private, and its name is its address');
-      return !isTelling;
-    });
+    .filter((service) => mayShow(service, title, found));
   if (services.length > MAX_OF_PAGE) found.lose(title, 'sites', `a page has at most ${MAX_OF_PAGE} services`);
   const text = [textOf(website.introTitle), textOf(website.introMessage)].filter((one) => one !== null);
   const domain = asText(website.cname);

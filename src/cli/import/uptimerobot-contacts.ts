@@ -1,9 +1,8 @@
 /** Contacts of UptimeRobot as channels, and rules for the monitors that have them. */
-import { formatDuration, MINUTE_MS } from '../../domain/durations.ts';
-import { ruleItem } from './gatus-alerts.ts';
-import { inParts, MAX_OF_RULE, REPEAT, uniqueNames } from './kuma-backup.ts';
+import { MINUTE_MS } from '../../domain/durations.ts';
 import { type ChannelReading, readKumaChannel } from './kuma-channels.ts';
-import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
+import type { Collection, ListedItem } from './listed-content.ts';
+import { channelItems, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
 import { asRow, asText, listOf, type Row, textOf } from './listed-service.ts';
 
 /** Contacts as channels, and a rule for the monitors that have one with equal times. */
@@ -28,40 +27,24 @@ export function readContacts(found: Collection, listed: readonly Row[]): ListedI
       return [];
     }
     for (const { field, reason } of reading.lost) found.lose(label, field, reason);
-    const channels = reading.settings.map((settings) => ({ name: channelNames(label), settings }));
-    const rules = [...Map.groupBy(ofContact, ({ contact: one }) => JSON.stringify(timesOf(one)))];
-    return [
-      ...channels.map(
-        ({ name, settings }): ListedItem => ({
-          list: 'channels',
-          entry: name,
-          document: () => ({ name, kind: reading.kind, settings }),
-        }),
+    const channels = channelItems(() => channelNames(label), reading);
+    const alike = Map.groupBy(ofContact, ({ contact: one }) => JSON.stringify(timesOf(one)));
+    const rules = [...alike.values()].flatMap((equal) =>
+      ruleItems(
+        () => ruleNames(label),
+        equal.map(({ entry }) => entry.service),
+        channels,
+        timesOf(asRow(equal[0]?.contact)),
       ),
-      ...rules.flatMap(([, equal]) =>
-        inParts(equal, MAX_OF_RULE).map((part) =>
-          ruleItem(
-            ruleNames(label),
-            part.map(({ entry }: { readonly entry: ListedEntry }) => entry.service),
-            channels.map(({ name }) => name),
-            timesOf(asRow(part[0]?.contact)),
-          ),
-        ),
-      ),
-    ];
+    );
+    return [...channels, ...rules];
   });
 }
 
 /** The delay before an alert and the time between reminders, which are in minutes there. */
 function timesOf(contact: Row): object {
   const [after, repeat] = [contact.threshold, contact.recurrence].map((value) => Number(value) * MINUTE_MS);
-  return {
-    events: ['down', 'up'],
-    ...(Number(after) > 0 ? { after: formatDuration(Number(after)) } : {}),
-    ...(Number(repeat) > 0
-      ? { repeat: formatDuration(Math.min(Math.max(Number(repeat), REPEAT.minMs), REPEAT.maxMs)) }
-      : {}),
-  };
+  return { events: ['down', 'up'], ...ruleTimes(Number(after), Number(repeat)) };
 }
 
 /** The channel of a contact, which its value tells. */
