@@ -2,7 +2,7 @@
 import type { Service } from '../domain/service.ts';
 import { unknownStatus } from '../domain/status/current.ts';
 import { parseJson } from '../http/body.ts';
-import { readRevisions, revisionTag } from '../http/conditional.ts';
+import { revisionTag } from '../http/conditional.ts';
 import { SLUG } from '../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
 import { named, namedObject } from '../http/schema.ts';
@@ -25,6 +25,7 @@ import {
   patchBody,
   principalOf,
   REMOVED,
+  targetOf,
   writeRoute,
 } from '../resources/kit/write-route.ts';
 import { verifyDomain } from '../resources/services/domains.ts';
@@ -209,16 +210,11 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
         409: 'Too many services of owners lead to the address of the domain (conflict).',
         ...STALE,
       },
-      async handle({ key, body, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        const [slug, patch] = [params.slug ?? '', parseJson(body)];
-        const outcome = await serviceChanges.patch(
-          context,
-          principalOf(key),
-          { key: slug, revisions },
-          patch,
+      async handle(request) {
+        const [target, patch] = [targetOf(request.params.slug ?? '', request), parseJson(request.body)];
+        const service = resultOf(
+          await serviceChanges.patch(context, principalOf(request.key), target, patch),
         );
-        const service = resultOf(outcome);
         return answer(200, service, services.listItem(service));
       },
     }),
@@ -233,11 +229,9 @@ function definitionRoutes(sources: OwnedServiceSources): Route[] {
       parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It is removed.' } },
       problems: { ...GONE, ...STALE },
-      async handle({ key, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        resultOf(
-          await serviceChanges.remove(context, principalOf(key), { key: params.slug ?? '', revisions }),
-        );
+      async handle(request) {
+        const target = targetOf(request.params.slug ?? '', request);
+        resultOf(await serviceChanges.remove(context, principalOf(request.key), target));
         return REMOVED;
       },
     }),
@@ -303,11 +297,10 @@ function badgeAddressRoute(sources: OwnedServiceSources): Route {
       },
     },
     problems: { ...GONE, ...STALE },
-    async change(made, { key, params, headers }, _secret, keep): Promise<Service> {
-      const revisions = readRevisions(headers['if-match']);
-      const [principal, slug] = [principalOf(key), params.slug ?? ''];
+    async change(made, request, _secret, keep): Promise<Service> {
+      const [principal, slug] = [principalOf(request.key), request.params.slug ?? ''];
       keep(JSON.stringify(services.momentOf(resultOf(await serviceChanges.find(made, principal, slug)))));
-      return resultOf(await renewBadgeAddress(made, principal, { key: slug, revisions }));
+      return resultOf(await renewBadgeAddress(made, principal, targetOf(slug, request)));
     },
     answer,
   });
@@ -333,10 +326,9 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       },
       problems: { ...GONE, ...STALE },
       makeSecret: makeAddressSecret,
-      async change(made, { key, params, headers }, secret): Promise<{ readonly slug: string }> {
-        const revisions = readRevisions(headers['if-match']);
-        const [principal, slug] = [principalOf(key), params.slug ?? ''];
-        return resultOf(await makeHeartbeatAddress(made, principal, { key: slug, revisions }, secret));
+      async change(made, request, secret): Promise<{ readonly slug: string }> {
+        const target = targetOf(request.params.slug ?? '', request);
+        return resultOf(await makeHeartbeatAddress(made, principalOf(request.key), target, secret));
       },
       answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
     }),
@@ -350,11 +342,9 @@ function addressRoutes({ context, siteUrl }: OwnedServiceSources): Route[] {
       parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It has no address.' } },
       problems: { ...GONE, ...STALE },
-      async handle({ key, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        resultOf(
-          await removeHeartbeatAddress(context, principalOf(key), { key: params.slug ?? '', revisions }),
-        );
+      async handle(request) {
+        const target = targetOf(request.params.slug ?? '', request);
+        resultOf(await removeHeartbeatAddress(context, principalOf(request.key), target));
         return REMOVED;
       },
     }),

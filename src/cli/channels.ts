@@ -1,4 +1,5 @@
 /** `upbeat channels` and `upbeat rules`: where accounts are told, and of what. */
+
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -8,6 +9,7 @@ import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { propertiesOf, settingOfText } from '../resources/channels/channel-document.ts';
 import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
+import { anyRevision } from '../resources/kit/create-changes.ts';
 import { ruleChanges } from '../resources/rules/rules.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import {
@@ -24,9 +26,10 @@ import {
   hasText,
   type ListOptions,
   NOTHING_MATCHES,
+  splitSetting,
   UsageError,
 } from './command.ts';
-import { withRegistry } from './open-stores.ts';
+import { serviceFinders, withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
@@ -133,9 +136,7 @@ export async function endChannel(id: number, options: CommonOptions & AccountCho
   await withRegistry(options.config, async (registry, settings) => {
     const { id: accountId } = await findAccount(registry, choice);
     const context = contextOf(registry, settings);
-    resultOf(
-      await channelChanges.remove(context, { role: 'operator', accountId }, { key: id, revisions: null }),
-    );
+    resultOf(await channelChanges.remove(context, { role: 'operator', accountId }, anyRevision(id)));
   });
 }
 
@@ -144,14 +145,7 @@ export async function listRules(options: ListOptions & AccountChoice): Promise<v
   const choice = readAccountChoice(options);
   const all = await withRegistry(config, async (registry) => {
     const { id } = await findAccount(registry, choice);
-    const services = new Map((await registry.loadServices()).map(({ service }) => [service.id, service]));
-    const bySlug = new Map([...services.values()].map((service) => [service.slug, service]));
-    const context = {
-      registry,
-      findService: (slug: string) => bySlug.get(slug) ?? null,
-      findServiceById: (serviceId: number) => services.get(serviceId) ?? null,
-      now: systemClock.now,
-    };
+    const context = { registry, now: systemClock.now, ...(await serviceFinders(registry)) };
     return await ruleChanges.list(context, id);
   });
   const rules = all.filter(({ entity }) => hasText([entity.name], q));
@@ -187,12 +181,6 @@ function readSettings(kind: ChannelKind, { setting = [], settingFile = [] }: Add
   const properties = propertiesOf(CHANNEL_KINDS_TABLE, kind);
   const pairs = [...setting.map(splitSetting), ...settingFile.map((text) => readFileOf(splitSetting(text)))];
   return Object.fromEntries(pairs.map(([name, text]) => [name, settingOfText(text, properties[name])]));
-}
-
-function splitSetting(text: string): readonly [name: string, value: string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`"${text}" is not a setting: expected NAME=VALUE`);
-  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function readFileOf([name, path]: readonly [string, string]): readonly [string, string] {

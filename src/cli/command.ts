@@ -72,3 +72,10 @@ export function hasText(texts: readonly string[], q: string): boolean {
   const wanted = q.trim().toLowerCase();
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
+
+/** The parts of an option such as `NAME=VALUE`. Throws {@link UsageError}. */
+export function splitSetting(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`"${text}" is not a setting: expected NAME=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

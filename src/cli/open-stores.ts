@@ -2,7 +2,6 @@
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
-import type { Service } from '../domain/service.ts';
 import { silentLog } from '../log.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { openRegistryInProcess } from '../store/registry/open-registry.ts';
@@ -14,13 +13,15 @@ export function readConfig(file: string): Config {
   return loadConfig({ file, env: process.env });
 }
 
-/** Finds live services by their current slugs. */
-export async function serviceFinder(
-  registry: Pick<Registry, 'loadServices'>,
-): Promise<(slug: string) => Service | null> {
-  const states = await registry.loadServices();
-  const bySlug = new Map(states.map(({ service }) => [service.slug, service]));
-  return (slug) => bySlug.get(slug) ?? null;
+/** Finds live services by their current slugs, and by their ids. */
+export async function serviceFinders(registry: Pick<Registry, 'loadServices'>) {
+  const services = (await registry.loadServices()).map(({ service }) => service);
+  const bySlug = new Map(services.map((service) => [service.slug, service]));
+  const byId = new Map(services.map((service) => [service.id, service]));
+  return {
+    findService: (slug: string) => bySlug.get(slug) ?? null,
+    findServiceById: (id: number) => byId.get(id) ?? null,
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** `upbeat pages`: manages status pages of accounts without a browser. */
+
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -12,6 +13,7 @@ import {
 import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
+import { anyRevision } from '../resources/kit/create-changes.ts';
 import { viewVerification } from '../resources/kit/domain-verification.ts';
 import { entryOf, pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
 import { FORM_OF_DOMAIN, readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
@@ -21,7 +23,7 @@ import { VERSION } from '../version.ts';
 import { pageUrl } from '../view/page-address.ts';
 import { type AccountChoice, changeAccount, type NamedAccount, readAccountChoice } from './accounts.ts';
 import { type CommonOptions, filterRows, type ListOptions, NOTHING_MATCHES } from './command.ts';
-import { withRegistry } from './open-stores.ts';
+import { serviceFinders, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
@@ -99,9 +101,7 @@ export async function changeAccess(
   const password = readPasswordFile(passwordFile);
   await withRegistry(config, async (registry, { http }) => {
     const context = await contextOf(registry, http.siteUrl);
-    resultOf(
-      await pageChanges.patch(context, OPERATOR, { key: slug, revisions: null }, { access, password }),
-    );
+    resultOf(await pageChanges.patch(context, OPERATOR, anyRevision(slug), { access, password }));
   });
   printNote(`${slug.toLowerCase()}: access ${access}`);
 }
@@ -136,12 +136,7 @@ export async function changeDomain(
       const page = resultOf(
         wanted === undefined
           ? await verifyPageDomain(context, OPERATOR, slug)
-          : await pageChanges.patch(
-              context,
-              OPERATOR,
-              { key: slug, revisions: null },
-              { custom_domain: wanted },
-            ),
+          : await pageChanges.patch(context, OPERATOR, anyRevision(slug), { custom_domain: wanted }),
       );
       if (page.domain === undefined) {
         if (json) printJson({ slug: page.slug, custom_domain: null });
@@ -163,28 +158,13 @@ export async function changeDomain(
 /** Removes an account's page. */
 export async function endPage(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, { http }) =>
-    resultOf(
-      await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, {
-        key: slug,
-        revisions: null,
-      }),
-    ),
+    resultOf(await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, anyRevision(slug))),
   );
   printNote(`${slug.toLowerCase()} is removed`);
 }
 
 async function contextOf(registry: Registry, siteUrl: string): Promise<PageContext> {
-  const services = (await registry.loadServices()).map(({ service }) => service);
-  const [bySlug, byId] = [
-    new Map(services.map((one) => [one.slug, one])),
-    new Map(services.map((one) => [one.id, one])),
-  ];
-  return {
-    ...{ registry, siteUrl },
-    findService: (slug) => bySlug.get(slug) ?? null,
-    findServiceById: (id) => byId.get(id) ?? null,
-    now: systemClock.now,
-  };
+  return { registry, siteUrl, now: systemClock.now, ...(await serviceFinders(registry)) };
 }
 
 /** The member of a document with the picture in a file. */

@@ -1,9 +1,11 @@
 /** `upbeat maintenances` and `upbeat incidents`: what accounts announce and post, without a browser. */
+
 import { systemClock } from '../clock.ts';
 import { formatDuration, formatTime } from '../domain/durations.ts';
 import { occurrencesOf } from '../domain/incident/owner-maintenance.ts';
 import { viewIncident } from '../resources/incidents/incident-document.ts';
 import { updateIncident as addUpdate, incidentChanges } from '../resources/incidents/incidents.ts';
+import { anyRevision } from '../resources/kit/create-changes.ts';
 import type { NamedSubjects } from '../resources/kit/post-subjects.ts';
 import {
   changeOccurrence,
@@ -104,14 +106,14 @@ export async function addMaintenance(options: AddMaintenanceOptions): Promise<vo
 /** Ends the occurrence of a maintenance that runs. */
 export async function endMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await changeOccurrence(context, principal, { key: id, revisions: null }, { action: 'end' })),
+    resultOf(await changeOccurrence(context, principal, anyRevision(id), { action: 'end' })),
   );
 }
 
 /** Withdraws a maintenance; one that runs ends. */
 export async function removeMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await maintenanceChanges.remove(context, principal, { key: id, revisions: null })),
+    resultOf(await maintenanceChanges.remove(context, principal, anyRevision(id))),
   );
 }
 
@@ -153,7 +155,7 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
 export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   const { text, status } = options;
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await addUpdate(context, principal, { key: id, revisions: null }, given({ text, status }))),
+    resultOf(await addUpdate(context, principal, anyRevision(id), given({ text, status }))),
   );
 }
 

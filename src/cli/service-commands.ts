@@ -10,6 +10,7 @@ import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.t
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
+import { anyRevision } from '../resources/kit/create-changes.ts';
 import { mergePatch } from '../resources/kit/merge-patch.ts';
 import {
   makeHeartbeatAddress,
@@ -38,10 +39,11 @@ import {
   filterRows,
   type ListOptions,
   NOTHING_MATCHES,
+  splitSetting,
   UsageError,
 } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
-import { serviceFinder, withRegistry } from './open-stores.ts';
+import { serviceFinders, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
@@ -178,11 +180,8 @@ export async function changeAddress(
 ): Promise<void> {
   const address = await withRegistry(config, async (registry, settings) => {
     const context = await contextOf(registry, settings);
-    if (remove)
-      return void resultOf(await removeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }));
-    const { secret } = resultOf(
-      await makeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }),
-    );
+    if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, anyRevision(slug)));
+    const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, anyRevision(slug)));
     return `${settings.http.siteUrl}/beat/${secret}`;
   });
   if (address === undefined) return printNote(`the heartbeat address of ${slug} is revoked`);
@@ -201,9 +200,7 @@ export async function printBadge(
     const found = resultOf(await serviceChanges.find(context, OPERATOR, slug));
     if (found.visibility !== 'private')
       throw new CommandError(`${slug} is not private: its badge needs no signed address`);
-    const service = renew
-      ? resultOf(await renewBadgeAddress(context, OPERATOR, { key: slug, revisions: null }))
-      : found;
+    const service = renew ? resultOf(await renewBadgeAddress(context, OPERATOR, anyRevision(slug))) : found;
     const { storage, secrets, http } = settings;
     const key = findKey(storage.dataDir, secrets.key);
     if (key.kind === 'none')
@@ -225,18 +222,13 @@ export async function giveAddress(
   secret: string,
 ): Promise<void> {
   const context = await contextOf(registry, settings);
-  resultOf(await makeHeartbeatAddress(context, OPERATOR, { key: slug, revisions: null }, secret));
+  resultOf(await makeHeartbeatAddress(context, OPERATOR, anyRevision(slug), secret));
 }
 
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
-    resultOf(
-      await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, {
-        key: slug,
-        revisions: null,
-      }),
-    ),
+    resultOf(await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, anyRevision(slug))),
   );
   printNote(`${slug} is removed`);
 }
@@ -283,12 +275,6 @@ function readSettingOptions({
   return Object.fromEntries([...texts].map(([name, text]) => [name, text === '' ? null : text]));
 }
 
-function splitSetting(text: string): readonly [name: string, text: string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`"${text}" is not a setting: expected NAME=VALUE`);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
 function readSettingFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
@@ -298,7 +284,7 @@ function readSettingFile(path: string): string {
 }
 
 async function contextOf(registry: Registry, { checks, limits }: Config): Promise<ServiceContext> {
-  const findService = await serviceFinder(registry);
+  const { findService } = await serviceFinders(registry);
   const bounds = { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] };
   // Neither proofs are needed nor addresses counted for domains that the operator registers.
   return {

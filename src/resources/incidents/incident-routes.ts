@@ -2,7 +2,7 @@
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
 import { OWNER_SEVERITIES, type OwnerIncident } from '../../domain/incident/owner-incident.ts';
 import { parseJson } from '../../http/body.ts';
-import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import { revisionTag } from '../../http/conditional.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
@@ -11,7 +11,7 @@ import type { PostStore } from '../../store/ports/posts.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf } from '../kit/write-route.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, targetOf } from '../kit/write-route.ts';
 import {
   IncidentInputSchema,
   IncidentPatchSchema,
@@ -141,7 +141,7 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
       404: 'The account has no such incident (incident_not_found).',
       412: 'The incident has another revision than If-Match names.',
     },
-    async change(made, { key, body, params, headers }, _secret, keep): Promise<unknown> {
+    async change(made, request, _secret, keep): Promise<unknown> {
       const putOwnerIncident: PostStore['putOwnerIncident'] = (incident, at) => {
         const { updates, ...stored } = { ...incident, revision: incident.revision + 1, updatedAt: at };
         // The texts are stored once: a repeated request reads them.
@@ -149,9 +149,9 @@ function updateRoute(context: OwnerIncidentSources['context']): Route {
         return made.registry.putOwnerIncident(incident, at);
       };
       const own = { ...made, registry: { ...made.registry, putOwnerIncident } };
-      const revisions = readRevisions(headers['if-match']);
-      const [principal, slug] = [principalOf(key), params.slug ?? ''];
-      return resultOf(await updateIncident(own, principal, { key: slug, revisions }, parseJson(body)));
+      const target = targetOf(request.params.slug ?? '', request);
+      const principal = principalOf(request.key);
+      return resultOf(await updateIncident(own, principal, target, parseJson(request.body)));
     },
     async answer(_value, kept) {
       const after: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(kept ?? '');

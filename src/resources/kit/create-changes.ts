@@ -18,6 +18,11 @@ export interface ChangeTarget<Key> {
   readonly revisions: readonly number[] | null;
 }
 
+/** The target of a change that does not depend on a revision. */
+export function anyRevision<Key>(key: Key): ChangeTarget<Key> {
+  return { key, revisions: null };
+}
+
 /** The changes of a resource. Each is refused with `role_required` where the role of the principal does not allow it. */
 export interface Changes<Entity extends Revised, Key extends ResourceKey, Document, Context> {
   /** Those of an account with their documents. */

@@ -1,6 +1,6 @@
 /** The routes of a resource: its list, and one of it to create, read, change and remove. */
 import { parseJson } from '../../http/body.ts';
-import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import { revisionTag } from '../../http/conditional.ts';
 import type { PlaceForm, PlaceMember } from '../../http/cursor.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../../http/route.ts';
@@ -21,6 +21,7 @@ import {
   principalOf,
   privately,
   REMOVED,
+  targetOf,
   type WritingEndpoint,
   writeRoute,
 } from './write-route.ts';
@@ -149,14 +150,10 @@ export function createResourceRoutes<
       body: patchBody(`${name}Patch`, routes.patch, routes.examples.patch, maxBytes),
       answers: { 200: whole },
       problems: { ...gone, ...(routes.isRenamed === false ? {} : taken), ...stale },
-      async handle({ key: bearer, body, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        const asked = key.read(params[writing.parameter.name]);
-        const by = principalOf(bearer);
-        return await answer(
-          200,
-          resultOf(await changes.patch(context, by, { key: asked, revisions }, parseJson(body))),
-        );
+      async handle(request) {
+        const target = targetOf(key.read(request.params[writing.parameter.name]), request);
+        const [by, patch] = [principalOf(request.key), parseJson(request.body)];
+        return await answer(200, resultOf(await changes.patch(context, by, target, patch)));
       },
     }),
     writeRoute({
@@ -165,10 +162,9 @@ export function createResourceRoutes<
       parameters: [writing.parameter, IF_MATCH],
       answers: { 204: { description: says.remove.done ?? 'It is removed.' } },
       problems: { ...gone, ...stale },
-      async handle({ key: bearer, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        const asked = key.read(params[writing.parameter.name]);
-        resultOf(await changes.remove(context, principalOf(bearer), { key: asked, revisions }));
+      async handle(request) {
+        const target = targetOf(key.read(request.params[writing.parameter.name]), request);
+        resultOf(await changes.remove(context, principalOf(request.key), target));
         return REMOVED;
       },
     }),

@@ -2,6 +2,7 @@
 
 import { KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
 import type { KeyBearer } from '../../http/access.ts';
+import { readRevisions } from '../../http/conditional.ts';
 import {
   IF_NONE_MATCH,
   LIMIT_HEADERS,
@@ -10,10 +11,11 @@ import {
   problems,
 } from '../../http/openapi.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../../http/route.ts';
+import type { HttpRequest, HttpResponse, Route, WriteMethod, WriteRequest } from '../../http/route.ts';
 import { patchOf } from '../../http/schema.ts';
 import type { TObject, TSchema } from '../../json-schema.ts';
 import type { AccountPrincipal } from './change.ts';
+import type { ChangeTarget } from './create-changes.ts';
 
 /** The parameter of changes that may depend on a revision. */
 export const IF_MATCH: OpenApiParameter = {
@@ -116,6 +118,11 @@ export function ownRoute({ path, handle, ...endpoint }: OwnEndpoint): Route {
 export function principalOf(key: KeyBearer): AccountPrincipal {
   const scopes = KEY_SCOPES.filter((scope) => key.scopes.includes(scope));
   return { role: 'owner', accountId: key.accountId, scopes };
+}
+
+/** The target of a change: `key`, with the revisions that `If-Match` names. */
+export function targetOf<Key>(key: Key, { headers }: Pick<HttpRequest, 'headers'>): ChangeTarget<Key> {
+  return { key, revisions: readRevisions(headers['if-match']) };
 }
 
 /**

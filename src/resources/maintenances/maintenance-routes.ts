@@ -1,7 +1,7 @@
 /** Maintenance that accounts announce: `/api/v1/maintenances` (docs/maintenance.md). */
 import { type OwnerMaintenance, occurrencesOf } from '../../domain/incident/owner-maintenance.ts';
 import { parseJson } from '../../http/body.ts';
-import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import { revisionTag } from '../../http/conditional.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
@@ -10,7 +10,7 @@ import type { PostStore } from '../../store/ports/posts.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf } from '../kit/write-route.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, targetOf } from '../kit/write-route.ts';
 import { type MaintenanceDocument, MaintenanceDocumentSchema } from './maintenance-document.ts';
 import {
   changeOccurrence,
@@ -145,15 +145,15 @@ function occurrenceRoute(
       409: 'No occurrence runs, or none is left (conflict).',
       412: 'The maintenance has another revision than If-Match names.',
     },
-    async change(made, { key, body, params, headers }, _secret, keep): Promise<unknown> {
+    async change(made, request, _secret, keep): Promise<unknown> {
       const putOwnerMaintenance: PostStore['putOwnerMaintenance'] = (maintenance, at) => {
         keep(JSON.stringify({ ...maintenance, revision: maintenance.revision + 1 }));
         return made.registry.putOwnerMaintenance(maintenance, at);
       };
       const own = { ...made, registry: { ...made.registry, putOwnerMaintenance } };
-      const revisions = readRevisions(headers['if-match']);
-      const [principal, id] = [principalOf(key), params.id ?? ''];
-      return resultOf(await changeOccurrence(own, principal, { key: id, revisions }, parseJson(body)));
+      const target = targetOf(request.params.id ?? '', request);
+      const principal = principalOf(request.key);
+      return resultOf(await changeOccurrence(own, principal, target, parseJson(request.body)));
     },
     async answer(_value, kept) {
       const after: OwnerMaintenance = JSON.parse(kept ?? '');

@@ -1,4 +1,5 @@
 /** Services from pasted lines: each is tried once and added, whatever the trial found. */
+
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
 import { usualVisibility } from '../../domain/address/special-address.ts';
 import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
@@ -6,6 +7,7 @@ import type { Service } from '../../domain/service.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { OwnedServices } from '../../store/ports/services.ts';
 import type { AccountPrincipal, Outcome } from '../kit/change.ts';
+import { anyRevision } from '../kit/create-changes.ts';
 import { makeHeartbeatAddress } from './heartbeat-addresses.ts';
 import { addOrClaim, type Trial, type TrialContext, tryService } from './new-service.ts';
 import type { ServiceDocument } from './service-document.ts';
@@ -104,7 +106,7 @@ async function secretOf(
   { slug, check }: Service,
 ): Promise<string | null> {
   if (check.kind !== 'heartbeat') return null;
-  const made = await makeHeartbeatAddress(context, principal, { key: slug, revisions: null });
+  const made = await makeHeartbeatAddress(context, principal, anyRevision(slug));
   return made.ok ? made.value.secret : null;
 }
 
