@@ -14,10 +14,8 @@ import type { AccountChoice } from '../accounts.ts';
 import { apply } from '../apply/apply-command.ts';
 import { type CommonOptions, UsageError } from '../command.ts';
 import { formatJson, formatYaml, printNote } from '../output.ts';
-import { discoverDocker } from './docker.ts';
 import type { FoundService } from './found-service.ts';
-import { discoverKubernetes } from './kubernetes.ts';
-import { discoverTraefik, TRAEFIK_API } from './traefik.ts';
+import { discoverDocker, discoverKubernetes, discoverTraefik, TRAEFIK_API } from './sources.ts';
 
 /** The places to discover services in. */
 export type DiscoverySource = 'docker' | 'kubernetes' | 'traefik';

@@ -1,6 +1,13 @@
 /** Reads monitors and heartbeats of Better Stack: the answers of its API, and tables with their fields as columns. */
 import type { CheckSettings, ProbedKind } from '../../domain/service.ts';
-import { type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import {
+  ANY_STATUS,
+  acceptCodes,
+  type Expectation,
+  listRequest,
+  PLAIN_REQUEST,
+  readStatusList,
+} from './http-request.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import {
   Collection,
@@ -25,9 +32,8 @@ import {
   type Row,
   textOf,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
-import { ANY_STATUS, acceptCodes, readStatusList } from './status-codes.ts';
 
 /** The resources of an answer, of one resource, or of several answers in a list. */
 function resourcesOf(root: Row, document: unknown): Row[] {

@@ -5,8 +5,7 @@ import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
 import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
 import { channelItems, inParts, maintenanceItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
-import { asRow, asText, isEmpty, listOf, namesIn, type Row } from './listed-service.ts';
-import { goDurationMs } from './listed-times.ts';
+import { asRow, asText, goDurationMs, isEmpty, listOf, namesIn, type Row } from './listed-service.ts';
 
 /** Takes what has no equal here. */
 type Losses = Pick<Collection, 'skip' | 'lose'>;

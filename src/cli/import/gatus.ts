@@ -3,31 +3,34 @@ import { isIPv6 } from 'node:net';
 import { type Category, isCategory } from '../../domain/category.ts';
 import { DAY_MS, parseDuration } from '../../domain/durations.ts';
 import { type CheckSettings, type ProbedKind, STATUS_CLASSES } from '../../domain/service.ts';
-import { readGatusQuery } from './dns-query.ts';
-import { parseCondition, readExpiry } from './gatus-condition.ts';
 import {
   conditionsOf,
   expectsNothing,
+  parseCondition,
   readConnectionConditions,
+  readExpiry,
   readResponseConditions,
 } from './gatus-expectations.ts';
 import { fillBody, readBooleans } from './gatus-rows.ts';
 import { type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import { readGatusQuery } from './kuma-servers.ts';
 import {
   asRow,
   asText,
   type EntryReading,
   findLost,
+  goDurationMs,
   type LostField,
   listHeartbeat,
   listKind,
   lostIf,
   namesIn,
   type Row,
+  readGatusTimes,
   readWebSocketAddress,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { goDurationMs, readGatusTimes, withTimes } from './listed-times.ts';
 
 const KNOWN = namesIn('name group url method conditions enabled token alerts maintenance-windows');
 

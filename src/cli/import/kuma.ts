@@ -1,7 +1,13 @@
 /** Reads monitors of Uptime Kuma, with the names of members that its backups have (JSON, version 1). */
-import { readKumaQuery } from './dns-query.ts';
-import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
-import { readKumaServer } from './kuma-servers.ts';
+
+import {
+  type Expectation,
+  type ListedRequest,
+  listRequest,
+  PLAIN_REQUEST,
+  readStatusList,
+} from './http-request.ts';
+import { readKumaQuery, readKumaServer } from './kuma-servers.ts';
 import {
   asText,
   type EntryReading,
@@ -15,10 +21,10 @@ import {
   namesIn,
   quote,
   type Row,
+  readKumaTimes,
   readWebSocketAddress,
+  withTimes,
 } from './listed-service.ts';
-import { readKumaTimes, withTimes } from './listed-times.ts';
-import { readStatusList } from './status-codes.ts';
 
 /** Types of monitors that check a URL. */
 const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);

@@ -1,6 +1,6 @@
 /** Reads monitors of OpenStatus (`openstatus.yaml`). */
 import { readAssertion } from '../../kinds/assertions.ts';
-import { type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import { ANY_STATUS, acceptCodes, type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import { Collection, type DocumentReader } from './listed-content.ts';
 import {
   asRow,
@@ -14,9 +14,8 @@ import {
   type Row,
   textOf,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
-import { ANY_STATUS, acceptCodes } from './status-codes.ts';
 
 /** A map of monitors by their keys. */
 export const openstatus: DocumentReader = {

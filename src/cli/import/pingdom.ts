@@ -18,8 +18,8 @@ import {
   quote,
   type Row,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
 
 /** Reads the checks of an answer, or of several in a list. */
 export const pingdom: DocumentReader = {

@@ -5,8 +5,17 @@ import { parseDuration } from '../../domain/durations.ts';
 import { readYaml } from '../../yaml-file.ts';
 import { findModule, readProbe } from './blackbox.ts';
 import { Collection, type DocumentReader, type ImportReading, WHOLE_FILE } from './listed-content.ts';
-import { asRow, asText, isEmpty, listOf, quote, type Row, withNote } from './listed-service.ts';
-import { goDurationMs, withTimes } from './listed-times.ts';
+import {
+  asRow,
+  asText,
+  goDurationMs,
+  isEmpty,
+  listOf,
+  quote,
+  type Row,
+  withNote,
+  withTimes,
+} from './listed-service.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -8,8 +8,15 @@ import { betterStack, betterStackTable } from './better-stack.ts';
 import { cstate } from './cstate.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readGatusAlerts, readGatusMaintenances } from './gatus-alerts.ts';
-import { isFolder, joinContents, readYamlFiles } from './gatus-folder.ts';
-import { expandVariables, splitEndpoint, unsetIn, withTexts } from './gatus-rows.ts';
+import {
+  expandVariables,
+  isFolder,
+  joinContents,
+  readYamlFiles,
+  splitEndpoint,
+  unsetIn,
+  withTexts,
+} from './gatus-rows.ts';
 import { healthchecks } from './healthchecks.ts';
 import { readKumaBackup } from './kuma-backup.ts';
 import { ImportError, isDatabase, readKumaDatabase } from './kuma-database.ts';

@@ -28,8 +28,8 @@ import {
   type Row,
   slugOfTitle,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
 
 /** Reads a list of services, alone or with the other lists of an export. */
 export const statping: DocumentReader = {

@@ -20,8 +20,8 @@ import {
   quote,
   type Row,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
 import {
   answersOf,
   isCertificate,

@@ -1,6 +1,6 @@
 /** Reads the configuration of Upptime (`.upptimerc.yml`). */
 import { formatDuration, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
-import { type Expectation, listRequest, PLAIN_REQUEST } from './http-request.ts';
+import { type Expectation, listRequest, PLAIN_REQUEST, readStatusList } from './http-request.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { Collection, type DocumentReader, type ListedItem, WHOLE_FILE } from './listed-content.ts';
 import { channelItems, mayShow, pageItem, ruleItems, uniqueNames } from './listed-items.ts';
@@ -18,9 +18,8 @@ import {
   slugOfTitle,
   textOf,
   withNote,
+  withTimes,
 } from './listed-service.ts';
-import { withTimes } from './listed-times.ts';
-import { readStatusList } from './status-codes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

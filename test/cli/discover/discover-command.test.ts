@@ -1,4 +1,5 @@
 /** `upbeat discover` against doubles of the APIs of Docker, Kubernetes and Traefik. */
+
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { withGone, withOwnSlugs } from '../../../src/cli/discover/discover-command.ts';
-import { discoverDocker } from '../../../src/cli/discover/docker.ts';
-import { discoverKubernetes } from '../../../src/cli/discover/kubernetes.ts';
-import { discoverTraefik } from '../../../src/cli/discover/traefik.ts';
+import { discoverDocker, discoverKubernetes, discoverTraefik } from '../../../src/cli/discover/sources.ts';
 import { listenOn } from '../../support/loopback.ts';
 import { install } from '../../support/program.ts';
 

@@ -1,0 +1,160 @@
+/** The services that Docker, Kubernetes and Traefik know. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { DOCKER_SOCKET } from '../../kinds/docker.ts';
+import { CommandError } from '../command.ts';
+import { type FoundService, isEnabled, ownLabels, servicesOf } from './found-service.ts';
+import { type ApiPlace, getJson, objectsIn } from './get-json.ts';
+
+/** The API of Traefik as its documentation sets it up. */
+export const TRAEFIK_API = 'http://localhost:8080';
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/** Routers in the order of their names, without those of Traefik itself and those whose rule names no host. */
+export async function discoverTraefik(api: string, note: (text: string) => void): Promise<FoundService[]> {
+  const [http, tcp] = [
+    objectsIn(await getJson({ origin: api }, '/api/http/routers?per_page=10000')),
+    objectsIn(await getJson({ origin: api }, '/api/tcp/routers?per_page=10000')),
+  ];
+  const found = [
+    ...http.flatMap((router) => {
+      const rule = String(router.rule ?? '');
+      const path = argumentsOf(rule, /\bPath(?:Prefix)?\(([^)]*)\)/)[0] ?? '/';
+      const settings = {
+        ...(typeof router.tls === 'object' && router.tls !== null ? {} : { plain: true }),
+        ...(path.startsWith('/') && path !== '/' ? { path } : {}),
+      };
+      return hostsIn(rule).map((host) => ({
+        router,
+        host,
+        name: path === '/' ? host : `${host}${path}`,
+        check: { kind: 'http', settings },
+      }));
+    }),
+    ...tcp.flatMap((router) =>
+      argumentsOf(String(router.rule ?? ''), /\bHostSNI\(([^)]*)\)/)
+        .filter((host) => host !== '*')
+        .map((host) => ({ router, host, name: `${host} tls`, check: { kind: 'tls' } })),
+    ),
+  ];
+  return found
+    .filter(
+      ({ router }) => router.provider !== 'internal' && !String(router.name ?? '').endsWith('@internal'),
+    )
+    .flatMap(({ router, host, name, check }) => {
+      const origin = `traefik://${String(router.name ?? '')}/${host}`;
+      return servicesOf({ origin, name, domain: host, check }, NO_LABELS, note);
+    })
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1));
+}
+
+function hostsIn(rule: string): string[] {
+  return argumentsOf(rule, /(?<![!\w])Host\(([^)]*)\)/);
+}
+
+/** The texts between backquotes or quotation marks of a function in a rule. */
+function argumentsOf(rule: string, call: RegExp): string[] {
+  const list = call.exec(rule.slice(0, 4_000))?.[1] ?? '';
+  return [...list.matchAll(/[`"']([^`"']+)[`"']/g)].map(([, text = '']) => text);
+}
+
+/** The choice of containers. */
+interface DockerChoice {
+  readonly socket: string;
+  /** The host that containers without an address of their own belong to. */
+  readonly host: string;
+  /** True if containers without labels are found too. */
+  readonly all: boolean;
+}
+
+/** Containers, running or not, in the order of their names. Those that have ended are found: their check says that they are down. */
+export async function discoverDocker(
+  { socket, host, all }: DockerChoice,
+  note: (text: string) => void,
+): Promise<FoundService[]> {
+  const list = await getJson({ origin: 'http://localhost', socketPath: socket }, '/containers/json?all=true');
+  return objectsIn(list)
+    .map((container) => ({ name: nameOf(container), labels: ownLabels(container.Labels) }))
+    .filter(({ name, labels }) => name !== '' && (isEnabled(labels) ?? all))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(({ name, labels }) => {
+      const settings = { container: name, ...(socket === DOCKER_SOCKET ? {} : { socket }) };
+      const check = { kind: 'docker', settings };
+      return servicesOf({ origin: `docker://${name}`, name, domain: host, check }, labels, note);
+    });
+}
+
+/** `/web` as `web`; links have further slashes. */
+function nameOf({ Names }: Record<string, unknown>): string {
+  const names = Array.isArray(Names) ? Names.map(String) : [];
+  return names.map((name) => name.replace(/^\//, '')).find((name) => !name.includes('/')) ?? '';
+}
+
+/** The choice of objects. */
+interface KubernetesChoice {
+  /** URL of the API, such as that of `kubectl proxy`; absent: that of the pod. */
+  readonly api?: string;
+  /** Absent: all. */
+  readonly namespace?: string;
+}
+
+const POD_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Ingresses in the order of their names. An annotation `upbeat.enable: "false"` leaves one out. */
+export async function discoverKubernetes(
+  { api, namespace }: KubernetesChoice,
+  note: (text: string) => void,
+): Promise<FoundService[]> {
+  const place = api === undefined ? placeOfPod() : { origin: api };
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  const list = await getJson(place, `/apis/networking.k8s.io/v1${scope}/ingresses`);
+  return objectsIn(Object(list).items)
+    .flatMap((ingress) => servicesOfIngress(ingress, note))
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1));
+}
+
+/** The API of the cluster that this process is a pod of. Throws if it is none. */
+function placeOfPod(): ApiPlace {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
+  if (host === undefined || !existsSync(POD_FOLDER))
+    throw new CommandError(
+      'this is no pod of a cluster: name its API with --api, such as that of "kubectl proxy"',
+    );
+  const read = (name: string) => readFileSync(`${POD_FOLDER}/${name}`, 'utf8');
+  const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { origin, ca: read('ca.crt'), token: read('token').trim() };
+}
+
+function servicesOfIngress(ingress: Record<string, unknown>, note: (text: string) => void): FoundService[] {
+  const { name = '', namespace = '', annotations } = Object(ingress.metadata);
+  const labels = ownLabels(annotations);
+  if (isEnabled(labels) === false) return [];
+  const { rules, tls } = Object(ingress.spec);
+  const secured = new Set(objectsIn(tls).flatMap(({ hosts }) => (Array.isArray(hosts) ? hosts : [])));
+  const places = objectsIn(rules).flatMap(({ host, http }) => {
+    // A host with a star is none that can be asked.
+    if (typeof host !== 'string' || host === '' || host.includes('*')) return [];
+    const paths = objectsIn(Object(http).paths).map(({ path }) => (typeof path === 'string' ? path : '/'));
+    return (paths.length === 0 ? ['/'] : paths).map((path) => ({ host, path: plainPath(path) }));
+  });
+  return places.flatMap(({ host, path }) => {
+    const settings = {
+      ...(secured.has(host) ? {} : { plain: true }),
+      ...(path === '/' ? {} : { path }),
+    };
+    const suggestion = {
+      origin: `kubernetes://${namespace}/${name}/${host}${path}`,
+      name: `${host}${path === '/' ? '' : path}`,
+      domain: host,
+      check: { kind: 'http', settings },
+    };
+    return servicesOf(suggestion, labels, note);
+  });
+}
+
+/** A path of an ingress is perhaps an expression, of which the beginning is asked. */
+function plainPath(path: string): string {
+  const plain = /^[\w/.~-]*/.exec(path)?.[0] ?? '';
+  return plain.startsWith('/') ? plain : '/';
+}
