@@ -1,5 +1,5 @@
 // Applies Server-Sent Events to an open page. <main data-live-of="NAMES" data-live-at="POSITION"> names the services
-// that the page shows and the position up to which it is current; src/web/live/live-updates.ts describes the attributes of
+// that the page shows and the position up to which it is current; src/web/live/live-changes.ts describes the attributes of
 // elements that change.
 (() => {
   const main = findElement(HTMLElement, 'main[data-live-at]');

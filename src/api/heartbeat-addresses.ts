@@ -30,8 +30,8 @@ import {
   type OpenApiParameter,
   problems,
   queryParameters,
+  typeName,
 } from '../http/openapi.ts';
-import { typeName } from '../http/openapi-schemas.ts';
 import { type ParameterSchemas, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';

@@ -1,8 +1,7 @@
 /** The common options of commands, and the errors of which only the message is printed. */
 import { printableLines } from '../domain/printable-text.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
-import { printNote } from './output.ts';
-import type { OutputRow } from './table.ts';
+import { type OutputRow, printNote } from './output.ts';
 
 export interface CommonOptions {
   readonly config: string;

@@ -13,9 +13,8 @@ import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { localOrigin } from './local-origin.ts';
 import { readConfig } from './open-stores.ts';
-import { printJson, printNote, printRows } from './output.ts';
+import { type OutputRow, printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
-import type { OutputRow } from './table.ts';
 
 /** A node as the command shows it. Null: not known. Times are epoch milliseconds. */
 interface ShownNode {

@@ -1,6 +1,7 @@
 /** Prints the data of commands: a table, or JSON with `--json`. Control characters are escaped for terminals. */
+
+import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
-import { type CellStyle, formatTable, type OutputRow, styleOfWord, tableOf, widthOf } from './table.ts';
 
 interface TableLook {
   /** The columns in their order; absent: the members of the first row. */
@@ -58,4 +59,99 @@ export async function formatYaml(value: object): Promise<string> {
   return printableJson(
     stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
   );
+}
+
+/** Values of a row by the name of their column; null is printed as `-`. */
+export type OutputRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/**
+ * Adds colour to the text of a cell, which may be cut and may end with spaces; returns it unchanged where there is none. `word`: the
+ * whole text without them.
+ */
+export type CellStyle = (column: string, text: string, word: string) => string;
+
+/** A table with the texts of its cells; the first line is the head. */
+interface Table {
+  readonly columns: readonly string[];
+  readonly lines: readonly (readonly string[])[];
+  /** Width of each column in characters. */
+  readonly widths: readonly number[];
+}
+
+const GAP = '  ';
+/** Minimum width of a column that is cut, in characters. */
+const MIN_WIDTH = 8;
+
+/** The table of rows with the columns in the order of `columns`. */
+export function tableOf(columns: readonly string[], rows: readonly OutputRow[]): Table {
+  const head = columns.map((column) => column.toUpperCase());
+  const cells = rows.map((row) => columns.map((column) => printable(String(row[column] ?? '-'))));
+  const lines = [head, ...cells];
+  const widths = columns.map((_, index) =>
+    lines.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0),
+  );
+  return { columns, lines, widths };
+}
+
+/** Width of the longest line in characters. */
+export function widthOf({ widths }: Pick<Table, 'widths'>): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * Math.max(0, widths.length - 1);
+}
+
+/** The text of a table. Where it is wider than `maxWidth`, its widest columns except the first are cut. */
+export function formatTable(table: Table, maxWidth: number, style: CellStyle): string {
+  const widths = fit(table.widths, maxWidth);
+  return table.lines
+    .map((line, number) =>
+      line
+        .map((cell, index) => {
+          const text = cut(cell, widths[index] ?? 0);
+          const filled = index === line.length - 1 ? text : text.padEnd(widths[index] ?? 0);
+          return number === 0 ? colour('bold', filled) : style(table.columns[index] ?? '', filled, cell);
+        })
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** The widths, of which the greatest is lowered until their sum fits. The first column names the row and stays whole. */
+function fit(natural: readonly number[], maxWidth: number): readonly number[] {
+  const widths = [...natural];
+  for (let over = widthOf({ widths }) - maxWidth; over > 0; over--) {
+    const widest = widths.reduce(
+      (best, width, index) => (index > 0 && width > (widths[best] ?? 0) ? index : best),
+      1,
+    );
+    const width = widths[widest] ?? 0;
+    if (width <= MIN_WIDTH) break;
+    widths[widest] = width - 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1).trimEnd()}…`;
+}
+
+type Tone = 'green' | 'yellow' | 'red' | 'gray';
+
+/** The tone of words in columns that say how something is. */
+const TONES = new Map<string, Tone>([
+  ...['up', 'ok', 'made', 'valid', 'running', 'resolved'].map((word) => [word, 'green'] as const),
+  ...['slow', 'expired', 'monitoring'].map((word) => [word, 'yellow'] as const),
+  ...['down', 'FIX', 'investigating', 'identified'].map((word) => [word, 'red'] as const),
+  ...['unknown', 'revoked', 'over', 'planned'].map((word) => [word, 'gray'] as const),
+]);
+
+/** The colours of the columns `status` and `state` by their words; cells without a value are grey. */
+export const styleOfWord: CellStyle = (column, text, word) => {
+  if (word === '-') return colour('gray', text);
+  const tone = column === 'status' || column === 'state' ? TONES.get(word) : undefined;
+  return tone === undefined ? text : colour(tone, text);
+};
+
+/** The text in a colour where standard output is a terminal, unless NO_COLOR is set, or where FORCE_COLOR asks for it. */
+function colour(format: Tone | 'bold', text: string): string {
+  return styleText(format, text, { stream: process.stdout });
 }

@@ -17,8 +17,7 @@ import { type AccountChoice, findAccount, readAccountChoice } from './accounts.t
 import { type CommonOptions, filterRows, type ListOptions, NOTHING_MATCHES } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
-import { printJson, printRows } from './output.ts';
-import type { OutputRow } from './table.ts';
+import { type OutputRow, printJson, printRows } from './output.ts';
 
 /** Options of all these commands. */
 type AccountOptions = CommonOptions & AccountChoice;

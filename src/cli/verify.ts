@@ -12,10 +12,9 @@ import type { NewService } from '../store/ports/services.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { openFinder } from './feeds.ts';
 import { readConfig } from './open-stores.ts';
-import { printRows } from './output.ts';
+import { type OutputRow, printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
 import { startProgress } from './progress.ts';
-import type { OutputRow } from './table.ts';
 
 const CONCURRENCY = 32;
 

@@ -3,8 +3,8 @@ import { type BadgePicture, STATUS_LABELS } from '../domain/picture.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { BADGE_COLOURS, type Colour } from './colours.ts';
 import type { Contour, OutlineStep } from './font.ts';
+import { circle, SHAPE_SIZE, statusShape } from './paint.ts';
 import { readableLine, readableName } from './readable-name.ts';
-import { circle, SHAPE_SIZE, statusShape } from './shapes.ts';
 import { type Face, faceOf, measure, shorten } from './text.ts';
 
 /** A badge with all positions, in pixels from the top left corner. */

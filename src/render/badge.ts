@@ -6,9 +6,8 @@ import { type BadgeLayout, layOutBadge, type MarkShape, markContours } from './b
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import type { Contour } from './font.ts';
-import { fillRoundRect, paint } from './paint.ts';
+import { fillRoundRect, paint, SHAPE_SIZE } from './paint.ts';
 import { addPngText, encodePalettePng } from './png.ts';
-import { SHAPE_SIZE } from './shapes.ts';
 import { layOut, traceLine } from './text.ts';
 
 const shapes = new Map<string, Coverage>();

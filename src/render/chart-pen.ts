@@ -5,9 +5,8 @@ import type { ServiceStatus } from '../domain/status.ts';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import type { OutlineStep, Weight } from './font.ts';
-import { paint } from './paint.ts';
+import { paint, SHAPE_SIZE, statusShape } from './paint.ts';
 import { readableLine } from './readable-name.ts';
-import { SHAPE_SIZE, statusShape } from './shapes.ts';
 import { faceOf, layOut, measure, shorten } from './text.ts';
 
 /** Weight, size in pixels to the em, and colour of a text. */

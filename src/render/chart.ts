@@ -7,9 +7,8 @@ import {
   formatPictureTime,
   STATUS_LABELS,
 } from '../domain/picture.ts';
-import { latencyTicks, timeTicks } from './chart-axis.ts';
 import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
-import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
+import { bandCoverage, latencyTicks, lineCoverage, runsOf, timeTicks } from './chart-plot.ts';
 import { BADGE_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { type Box, fillRect, fillRoundRect, paint, put } from './paint.ts';
 import { encodePalettePng } from './png.ts';

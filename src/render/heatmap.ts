@@ -9,8 +9,8 @@ import {
   type HeatmapPicture,
   stepsOf,
 } from '../domain/picture.ts';
-import { timeTicks } from './chart-axis.ts';
 import { capHeightOf, type Pen, textWidth, writeText } from './chart-pen.ts';
+import { timeTicks } from './chart-plot.ts';
 import { CELL_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { type CellField, type CellMark, MARKED_FROM, NO_CELL, paintCells } from './heatmap-cells.ts';
 import { fillRect } from './paint.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { applySchema, SCHEMA_FILE } from '../../src/cli/apply/apply-schema.ts';
-import { escapeVariables, fillVariables } from '../../src/cli/apply/variables.ts';
+import { escapeVariables, fillVariables } from '../../src/cli/apply/read-files.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { ChannelKind } from '../../src/domain/alert/channel.ts';
 import { DEFAULT_CHECK, type ProbedKind } from '../../src/domain/service.ts';

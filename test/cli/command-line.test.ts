@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { formatTable, tableOf } from '../../src/cli/output.ts';
 import { startProgress, whileWaiting } from '../../src/cli/progress.ts';
-import { formatTable, tableOf } from '../../src/cli/table.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { install } from '../support/program.ts';
 

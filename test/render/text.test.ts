@@ -1,6 +1,6 @@
 import t from 'tap';
 import { raster, toCoverage } from '../../src/render/coverage.ts';
-import { circle } from '../../src/render/shapes.ts';
+import { circle } from '../../src/render/paint.ts';
 import { faceOf, layOut, measure, shorten } from '../../src/render/text.ts';
 
 const face = faceOf({ weight: 'semibold', size: 13.5 });

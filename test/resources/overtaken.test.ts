@@ -2,6 +2,7 @@
  * A change that another one has overtaken, by every way in and for everything that accounts own: it is refused, changes nothing, and
  * shows what was entered.
  */
+
 import { globSync, readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { applyDocument } from '../../src/apply/apply.ts';
@@ -10,8 +11,7 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { channelChanges } from '../../src/resources/channels/channels.ts';
 import { incidentChanges } from '../../src/resources/incidents/incidents.ts';
 import type { Outcome } from '../../src/resources/kit/change.ts';
-import type { Changes } from '../../src/resources/kit/create-changes.ts';
-import type { ResourceKey, Revised } from '../../src/resources/kit/define-resource.ts';
+import type { Changes, ResourceKey, Revised } from '../../src/resources/kit/create-changes.ts';
 import { maintenanceChanges } from '../../src/resources/maintenances/maintenances.ts';
 import { pageChanges } from '../../src/resources/pages/pages.ts';
 import { ruleChanges } from '../../src/resources/rules/rules.ts';

@@ -1,6 +1,6 @@
 /** The documentation of the API: its contents, examples that exist here, and requests that the page sends. */
 import t from 'tap';
-import { exampleOf } from '../../src/web/docs-view.ts';
+import { exampleOf } from '../../src/web/docs-page.ts';
 import { incident, service, startApi } from '../site/site-world.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { openPage } from '../support/watched-page.ts';

@@ -1,8 +1,8 @@
 /** What the home page shows beside each service: its last 24 hours, its logo; and what a search with a slip finds. */
 import t from 'tap';
 import { CELL_LEVELS, type CellLevel } from '../../src/domain/picture.ts';
+import { findSimilar } from '../../src/web/home/home-view.ts';
 import { tileOf } from '../../src/web/home/logos.ts';
-import { findSimilar } from '../../src/web/home/similar-names.ts';
 import { drawSparklines } from '../../src/web/home/sparklines.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 

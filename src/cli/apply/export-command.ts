@@ -11,7 +11,7 @@ import type { CommonOptions } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
 import { formatJson, formatYaml, printNote } from '../output.ts';
 import { loadPublicServices } from '../service-commands.ts';
-import { escapeVariables } from './variables.ts';
+import { escapeVariables } from './read-files.ts';
 
 /** Prints the document of an account. What it does not contain is noted on standard error. */
 export async function exportContent(options: CommonOptions & AccountChoice): Promise<void> {

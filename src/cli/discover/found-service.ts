@@ -3,7 +3,7 @@
  * file of `apply`, such as `upbeat.name` or `upbeat.check.interval`; `upbeat.services.<name>.<member>` is one of several.
  */
 import { slugWord } from '../../domain/service.ts';
-import { escapeVariables } from '../apply/variables.ts';
+import { escapeVariables } from '../apply/read-files.ts';
 
 /** A service as a file of `apply` has it. */
 export interface FoundService {

@@ -31,16 +31,15 @@ import {
   visitorRoute,
 } from './dashboard-forms.ts';
 import { incidentPages } from './incident-pages.ts';
-import { invitationPages } from './invitation-pages.ts';
 import { keyPages } from './key-pages.ts';
 import { maintenancePages } from './maintenance-pages.ts';
-import { memberPages } from './member-pages.ts';
-import { newServicePages } from './new-service-page.ts';
+import { invitationPages, memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import { leadBack } from './return-cookie.ts';
 import { rulePages } from './rule-pages.ts';
+import { newServicePages } from './service-form.ts';
 import { invitationCookie, type Visitor } from './sign-in-pages.ts';
 import { START_PATH, startChannelPages, startPages } from './start-pages.ts';
 import { webhookPages } from './webhook-pages.ts';

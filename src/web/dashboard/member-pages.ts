@@ -1,17 +1,22 @@
 /** `/dashboard/members`: the members of an account and the invitations to it. `/dashboard/switch`: another account. */
-
 import { SESSION_MS } from '../../auth/sessions.ts';
 import { ROLES } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
-import { type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
+import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import {
+  acceptInvitation,
   inviteMember,
+  openInvitation,
   removeMember,
   setMemberRole,
   withdrawInvitation,
 } from '../../resources/members/members.ts';
+import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { SignInStore } from '../../store/ports/sign-in.ts';
+import type { ChosenLanguage } from '../language/language.ts';
+import type { RenderPage } from '../parts/views.ts';
 import {
   changeContext,
   type DashboardSources,
@@ -20,7 +25,14 @@ import {
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { requireForm, type Visitor } from './sign-in-pages.ts';
+import {
+  findSession,
+  invitationCookie,
+  languageOf,
+  requireForm,
+  type SignInSources,
+  type Visitor,
+} from './sign-in-pages.ts';
 
 const PATH = '/dashboard/members';
 
@@ -85,4 +97,80 @@ export function memberPages(show: ShowPage, sources: DashboardSources): Route[] 
       return seeOther('/dashboard');
     }),
   ];
+}
+
+type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
+  readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
+};
+
+export function invitationPages(render: RenderPage, sources: InvitationSources): Route[] {
+  const cookie = invitationCookie(sources);
+
+  const show = (
+    language: ChosenLanguage,
+    data: object,
+    { status = 200, headers = {} }: Partial<Pick<HttpResponse, 'status' | 'headers'>> = {},
+  ): HttpResponse => {
+    const title = language.texts.members.invitation;
+    const answer = render('./invitation', { language, title, problem: null, ...data }, status);
+    // The address is a secret: it is not sent to other sites, nor kept by caches and search engines.
+    const secrecy = {
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'same-origin',
+      'X-Robots-Tag': 'noindex',
+    };
+    return { ...answer, headers: { ...answer.headers, ...secrecy, ...headers } };
+  };
+
+  const page = async (request: HttpRequest): Promise<HttpResponse> => {
+    const secret = request.params.secret ?? '';
+    const language = languageOf(request);
+    const session = await findSession(request, sources);
+    const opened = await openInvitation(sources, secret, session?.personId ?? null);
+    if (!opened.ok) {
+      const [first] = opened.refusals;
+      const problem = first === undefined ? '' : language.texts.dashboard.refusal(first.refusal);
+      return show(language, { invitation: null, problem }, { status: 404 });
+    }
+    const { value } = opened;
+    const data = {
+      invitation: value,
+      expires: language.texts.members.expiresAt(time(value.expiresAt)),
+      person: session?.personName ?? null,
+      token: session?.formToken ?? '',
+      action: `/invitations/${secret}/accept`,
+      enrol: `/invitations/${secret}/setup`,
+      mayEnrol: session === null && (await mayEnrol(sources)),
+    };
+    return session === null ? show(language, data, { headers: cookie.write(secret) }) : show(language, data);
+  };
+
+  return [
+    { path: '/invitations/:secret', bucket: 'pages', access: 'secret', handle: page },
+    pageRoute(
+      { path: '/invitations/:secret/accept', access: 'members', anyMethod: true },
+      async (request) => {
+        const { session, token } = await requireForm(request, sources);
+        const outcome = await acceptInvitation(sources, request.params.secret ?? '', session.personId);
+        if (outcome.ok) {
+          await sources.sessions.switchAccount(token, outcome.value.id);
+          return seeOther('/dashboard');
+        }
+        const { language } = session;
+        const problem = outcome.refusals
+          .map(({ refusal }) => language.texts.dashboard.refusal(refusal))
+          .join(' ');
+        return show(language, { invitation: null, problem }, { status: 400 });
+      },
+    ),
+  ];
+}
+
+/** Returns true if people sign in here without a provider: where the operator configured providers, only if somebody does so. */
+export async function mayEnrol({
+  providers,
+  registry,
+}: Pick<InvitationSources, 'providers' | 'registry'>): Promise<boolean> {
+  const { hasPasskeys, hasPasswords } = await registry.signInWays();
+  return providers.length === 0 || hasPasskeys || hasPasswords;
 }

@@ -5,8 +5,7 @@
 import { OWNER_INCIDENT_BOUNDS } from '../../domain/incident/owner-incident.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Phrase } from '../../language/phrase.ts';
-import type { Changes } from '../../resources/kit/create-changes.ts';
-import type { Revised } from '../../resources/kit/define-resource.ts';
+import type { Changes, Revised } from '../../resources/kit/create-changes.ts';
 import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/post-subjects.ts';
 import { resultOf } from '../../resources/kit/refused.ts';
 import type { Language } from '../language/language.ts';

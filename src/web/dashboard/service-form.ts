@@ -1,19 +1,31 @@
 /** The form of a service, new or stored: its fields, what it asks for, and the trial of the check that it shows. */
-
 import { CATEGORIES } from '../../domain/category.ts';
-import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { latestCheckOf } from '../../domain/status/judge.ts';
+import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
+import type { HttpResponse, Route } from '../../http/route.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
 import { mergePatch } from '../../resources/kit/merge-patch.ts';
-import { type Trial, tryService } from '../../resources/services/new-service.ts';
+import { addOrClaim, type Trial, tryService } from '../../resources/services/new-service.ts';
 import { serviceDocumentOf } from '../../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type ServicePatch } from '../../resources/services/service-texts.ts';
+import { needsProof } from '../../resources/services/services.ts';
 import type { DefinedService } from '../../store/ports/services.ts';
 import type { Language } from '../language/language.ts';
 import { explainStatus, STATUS_SHAPES } from '../parts/verdict.ts';
-import { settingsOf, viewSettings } from './check-fields.ts';
-import type { DashboardSources, FormFields, FormProblems, RefusedForm } from './dashboard-forms.ts';
+import { checkLabels, settingsOf, viewSettings } from './check-fields.ts';
+import {
+  changeContext,
+  type DashboardSources,
+  describeRefusals,
+  type FormFields,
+  type FormProblems,
+  formRoute,
+  type RefusedForm,
+  type ShowPage,
+  visitorRoute,
+} from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 /** The fields for the template `service-fields`; `own`: the services of the account. A form that chose another kind has the fields of that kind. */
@@ -117,4 +129,73 @@ export function viewTrial({ attempt, verdict }: Trial, language: Language) {
     figures: figures.join(', '),
     why,
   };
+}
+
+const PATH = '/dashboard/services/new';
+
+/** The content of the page beside the fields. */
+interface Shown {
+  readonly trial?: Trial;
+  /** A domain that has to be proved first. */
+  readonly toProve?: string;
+  /** The choice of a link. */
+  readonly query?: URLSearchParams;
+}
+
+export function newServicePages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { proofs } = sources;
+  const context = changeContext(sources);
+
+  const page = async (
+    session: Visitor,
+    filled: RefusedForm | null,
+    { trial, toProve, query }: Shown = {},
+  ): Promise<HttpResponse> => {
+    const { language, accountId } = session;
+    const kind = MONITORING_KINDS.find((one) => one === query?.get('kind')) ?? DEFAULT_CHECK.kind;
+    const domain = query?.get('domain') ?? '';
+    const check = { ...DEFAULT_CHECK, kind };
+    const shown = { domain, name: '', category: 'developer', paused: false, check } as const;
+    const own = await sources.registry.servicesOf(accountId);
+    return show('./dashboard-new-service', session, filled, {
+      title: language.texts.dashboard.addService,
+      ...viewServiceForm(shown, filled, session, { ...sources, own }),
+      trial: trial === undefined ? null : viewTrial(trial, language),
+      proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
+    });
+  };
+
+  return [
+    visitorRoute(sources, PATH, 'editor', (session, request) =>
+      page(session, null, { query: new URLSearchParams(request.query) }),
+    ),
+    formRoute<Visitor>(sources, {
+      path: `${PATH}/save`,
+      name: 'save',
+      find: (_request, session) => session,
+      labels: (_, session) => checkLabels(session),
+      async take(_, session, fields) {
+        if (fields.has('show')) return page(session, filledForm(fields));
+        if (fields.has('try')) {
+          const outcome = await tryForm(sources, session, fields, null);
+          if ('problems' in outcome || !outcome.ok) return outcome;
+          return page(session, filledForm(fields), { trial: outcome.value });
+        }
+        const outcome = atFields(await addOrClaim(context, session, documentIn(fields)), fields);
+        if (outcome.ok) return seeOther(`/dashboard/services/${outcome.value.slug}?saved=new`);
+        const [toProve] = needsProof(outcome)
+          ? outcome.refusals.flatMap(({ refusal }) => ('domain' in refusal ? [refusal.domain] : []))
+          : [];
+        if (toProve === undefined) return outcome;
+        const refused = {
+          form: 'save',
+          problems: describeRefusals(outcome, session, checkLabels(session)),
+          typed: fields,
+        };
+        return page(session, refused, { toProve });
+      },
+      back: () => PATH,
+      page: (_, session, refused) => page(session, refused),
+    }),
+  ];
 }

@@ -4,19 +4,26 @@
  * they count as after the present one, and a page that connects again may get them twice. Numbers restart with the program, so a position
  * contains the start too.
  */
-
 import { randomUUID } from 'node:crypto';
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
+import { formatTime } from '../../domain/durations.ts';
 import { audienceOf, type Service } from '../../domain/service.ts';
-import type { StatusHead } from '../../domain/status/current.ts';
+import { responseTimeOf } from '../../domain/status/agree.ts';
+import type { CurrentStatus, StatusHead } from '../../domain/status/current.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
+import type { Unreached } from '../../view/cause-of-down.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf, isCheckStale, isStale } from '../../view/staleness.ts';
 import { createStatusWords } from '../../view/status-words.ts';
+import type { Language } from '../language/language.ts';
+import type { LiveUpdate } from '../parts/page-messages.ts';
+import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
@@ -164,5 +171,45 @@ function createRate(clock: Clock, startedAt = clock.monotonic()) {
       const seconds = Math.min(RATE_SECONDS, Math.max(1, second + 1));
       return counts.reduce((sum, count) => sum + count, 0) / seconds;
     },
+  };
+}
+
+/** The update of a service's page after a check. */
+export function serviceUpdate(
+  page: string,
+  { current, unreached }: { readonly current: CurrentStatus; readonly unreached: Unreached | null },
+  language: Language,
+  now: number,
+): LiveUpdate {
+  const { status, latest } = current;
+  const { texts, formats } = language;
+  const markup = (phrase: Phrase) => asMarkup(phrase, formats, now);
+  const html: Record<string, string> = {
+    [`pill:${page}`]: pillMarkup(status, texts.status[status]),
+    [`said:${page}`]: markup(describeVerdict(current, language, unreached)),
+  };
+  if (latest === null) return { html, statuses: { [status]: [page] } };
+  html[`checked:${page}`] = markup([age(latest.checkedAt)]);
+  const took = responseTimeOf(current);
+  html[`took:${page}`] = took === null ? '–' : escapeMarkup(formats.milliseconds(took));
+  html[`code:${page}`] = latest.statusCode === 0 ? '–' : `HTTP ${latest.statusCode}`;
+  return {
+    html,
+    statuses: { [status]: [page] },
+    checks: [{ page, status: latest.status, at: formatTime(latest.checkedAt) }],
+  };
+}
+
+/** The updates of several services as one. */
+export function joinUpdates(all: readonly LiveUpdate[]): LiveUpdate {
+  const statuses: Partial<Record<ServiceStatus, string[]>> = {};
+  for (const status of SERVICE_STATUSES) {
+    const pages = all.flatMap((update) => update.statuses?.[status] ?? []);
+    if (pages.length > 0) statuses[status] = pages;
+  }
+  return {
+    html: Object.assign({}, ...all.map(({ html }) => html)),
+    statuses,
+    checks: all.flatMap(({ checks = [] }) => checks),
   };
 }

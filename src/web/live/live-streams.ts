@@ -32,8 +32,7 @@ import type { ServiceFinder } from '../../view/service-finder.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 import { chooseLanguage, LANGUAGES, type Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
-import type { LiveChanges } from './live-changes.ts';
-import { joinUpdates, serviceUpdate } from './live-updates.ts';
+import { joinUpdates, type LiveChanges, serviceUpdate } from './live-changes.ts';
 
 export interface LiveSources {
   readonly changes: LiveChanges;

@@ -1,13 +1,14 @@
 /** The past of services as bars with their uptime: the last 90 days on status pages, the last 24 hours on the dashboard. */
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
+import type { Service } from '../../domain/service.ts';
+import { ancestorsOf } from '../../domain/service-parents.ts';
 import type { PostStore } from '../../store/ports/posts.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
-import { findUnreachedDays, type UnreachedDays } from '../../view/unreached-days.ts';
 
 const DAYS = 90;
 const KEPT_MS = 60_000;
@@ -129,4 +130,28 @@ export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'down
     uptimeRatio: uptimeOf(days),
     knownDays: first === -1 ? 0 : days.length - first,
   };
+}
+
+/** The services that were down on such days, by the start of the day; null: that is not known. */
+export type UnreachedDays = ReadonlyMap<number, Service | null>;
+
+/** Maximum number of services whose days are read for one that depends on them. */
+const MAX_READ = 5;
+
+/** Finds these days among `days`. `readDays`: the same days of another service; null: they cannot be read now. */
+export async function findUnreachedDays(
+  service: Service | null,
+  days: readonly Bucket[],
+  bySlug: (slug: string) => Service | null,
+  readDays: (serviceId: number) => Promise<readonly Bucket[] | null>,
+): Promise<UnreachedDays> {
+  const causes = new Map<number, Service | null>();
+  if (service?.dependsOn === undefined) return causes;
+  for (const day of days) if (dayKindOf(day) === 'suspect') causes.set(day.startAt, null);
+  for (const one of ancestorsOf(service, bySlug).slice(0, MAX_READ)) {
+    if (![...causes.values()].includes(null)) break;
+    for (const { startAt, downCount } of (await readDays(one.id)) ?? [])
+      if (downCount > 0 && causes.get(startAt) === null) causes.set(startAt, one);
+  }
+  return causes;
 }

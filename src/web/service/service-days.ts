@@ -2,8 +2,8 @@
 import { DAY_MS } from '../../domain/durations.ts';
 import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE, uptimeOf } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
-import type { UnreachedDays } from '../../view/unreached-days.ts';
 import type { Language } from '../language/language.ts';
+import type { UnreachedDays } from '../parts/uptime-bars.ts';
 
 /**
  * The downtime of a service within a bucket, milliseconds: the ratio of failed checks multiplied by the monitored time,

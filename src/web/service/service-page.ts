@@ -29,12 +29,12 @@ import {
   type Window,
   windowOf,
 } from '../../view/time-ranges.ts';
-import { findUnreachedDays } from '../../view/unreached-days.ts';
 import { readUnread, unreadPeriods } from '../../view/unread-periods.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
+import { findUnreachedDays } from '../parts/uptime-bars.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { firstKnownDay, isWatched, sayUnreached } from './service-days.ts';

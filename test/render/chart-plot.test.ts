@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { describeWindow, PICTURE_WINDOWS, spanOf, stepsOf } from '../../src/domain/picture.ts';
-import { latencyTicks, timeTicks } from '../../src/render/chart-axis.ts';
+import { latencyTicks, timeTicks } from '../../src/render/chart-plot.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 7);
 
