@@ -1,4 +1,4 @@
-/** Prints the data of commands: a table, or JSON with `--json`. Control characters are escaped for terminals. */
+/** Prints the data of commands: a table that fits the terminal, or JSON with `--json`. Control characters are escaped. */
 
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';

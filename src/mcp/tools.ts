@@ -18,8 +18,8 @@ import { SERVICE_STATUSES } from '../domain/status.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { HttpError, problemBody } from '../http/problem.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
-import { enumOf, nullable, object } from '../http/schema.ts';
-import { type Static, type TObject, Type } from '../json-schema.ts';
+import { enumOf, nullable } from '../http/schema.ts';
+import { type Static, strictObject, type TObject, Type } from '../json-schema.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import type { Readiness } from '../view/monitor.ts';
@@ -117,7 +117,7 @@ function serviceStatus(parts: ToolParts): Tool {
     title: 'Status of a service',
     description:
       'The current status of one service as our own checks see it: up, slow, down or unknown, since when, its response time, why it fails, and what its vendor says.',
-    input: object({ service: SERVICE_INPUT }),
+    input: strictObject({ service: SERVICE_INPUT }),
     result: StatusSchema,
     run: async ({ service }, reader) => readObject(services.status(findService(parts, reader, service)).body),
   });
@@ -130,8 +130,8 @@ function isItDown(parts: ToolParts): Tool {
     title: 'Is it down, or is it me?',
     description:
       'Whether a service that a person cannot reach is down for others too. Combines our checks, all regions, and the status page of the vendor into a verdict, with the facts behind it.',
-    input: object({ service: SERVICE_INPUT }),
-    result: object({
+    input: strictObject({ service: SERVICE_INPUT }),
+    result: strictObject({
       verdict: enumOf(
         OUTAGE_VERDICTS,
         'down: for everybody; partly_down: from some regions; maintenance and vendor_problem: the vendor says so; up: the cause is probably on the side of the person.',
@@ -176,7 +176,7 @@ function listServices(parts: ToolParts): Tool {
     title: 'List services',
     description:
       'Monitored services with their current status, filtered by category, status and a part of the name, domain or slug.',
-    input: object({
+    input: strictObject({
       category: Type.Optional(enumOf(CATEGORIES)),
       status: Type.Optional(enumOf(SERVICE_STATUSES)),
       q: Type.Optional(
@@ -189,7 +189,7 @@ function listServices(parts: ToolParts): Tool {
       limit: LIMIT_INPUT,
       cursor: CURSOR_INPUT,
     }),
-    result: object({
+    result: strictObject({
       services: ServicesSchema.properties.services,
       total: ServicesSchema.properties.total,
       next_cursor: NEXT_CURSOR,
@@ -208,7 +208,7 @@ function incidents(parts: ToolParts): Tool {
     title: 'Incidents',
     description:
       'Recent incidents, newest first: of all services or of one, from our own checks and from status pages of vendors, also running maintenances.',
-    input: object({
+    input: strictObject({
       service: Type.Optional(SERVICE_INPUT),
       status: Type.Optional(
         enumOf(INCIDENT_STATUSES, 'Only incidents in this state; only without `service`.'),
@@ -216,7 +216,7 @@ function incidents(parts: ToolParts): Tool {
       limit: LIMIT_INPUT,
       cursor: CURSOR_INPUT,
     }),
-    result: object({
+    result: strictObject({
       incidents: IncidentsSchema.properties.incidents,
       total: IncidentsSchema.properties.total,
       next_cursor: NEXT_CURSOR,
@@ -243,7 +243,7 @@ function vendorStatus(parts: ToolParts): Tool {
     title: 'What a vendor says',
     description:
       'What the status page of the vendor says of its own service, and how long the vendor took to acknowledge the outages of the last year.',
-    input: object({ service: SERVICE_INPUT }),
+    input: strictObject({ service: SERVICE_INPUT }),
     result: VendorSchema,
     async run({ service }, reader) {
       const { slug } = findService(parts, reader, service);

@@ -1,4 +1,4 @@
-/** The curves of a chart as coverage: the line of the median, and the band up to the 95th percentile. Pure. */
+/** The curves of a chart as coverage, the line of the median and the band up to the 95th percentile, and its axes. Pure. */
 
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { ChartPoint, PictureSpan } from '../domain/picture.ts';

@@ -5,8 +5,7 @@ import type { PipelineOptions } from '../http/pipeline.ts';
 import { prefersPage } from '../http/problem.ts';
 import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import { leadToSignIn } from '../web/dashboard/return-cookie.ts';
-import { findSession, type SignInSources } from '../web/dashboard/sign-in-pages.ts';
+import { findSession, leadToSignIn, type SignInSources } from '../web/dashboard/sign-in-pages.ts';
 
 export interface MembersOnlySources {
   readonly siteUrl: string;

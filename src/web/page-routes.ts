@@ -21,9 +21,14 @@ import { acknowledgePage } from './dashboard/acknowledge-page.ts';
 import type { OwnerSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
-import { HOME } from './dashboard/return-cookie.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
-import { findSession, providerPages, type SignInSources, signInPage } from './dashboard/sign-in-pages.ts';
+import {
+  findSession,
+  HOME,
+  providerPages,
+  type SignInSources,
+  signInPage,
+} from './dashboard/sign-in-pages.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { heatmapPage } from './heatmap-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';

@@ -1,4 +1,4 @@
-/** Prepares the configuration as Gatus does before it reads endpoints: variables, placeholders of bodies, and texts. Pure. */
+/** Prepares the configuration as Gatus does before it reads endpoints: files of a folder, variables, placeholders of bodies, and texts. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';

@@ -48,7 +48,9 @@ export function readKumaBackup(backup: KumaBackup, now: number): ImportReading {
     if (count > 0) found.lose(WHOLE_FILE, field, LEFT[field] ?? 'it has no equal here');
   for (const [index, row] of backup.monitors.entries())
     if (row.type !== 'group') found.add(nameOf(row, index), row, readGrouped(row, tree.above(row)));
-  const services = new Map(found.entries.map(({ row, service }) => [row.id ?? row, service]));
+  const services = new Map<unknown, ListedService>(
+    found.entries.map(({ row, service }) => [row.id ?? row, service]),
+  );
   const context: Context = {
     ...{ backup, tree, found },
     serviceOf: (row) => services.get(row.id ?? row),

@@ -1,3 +1,4 @@
+/** Monitors of UptimeRobot, and their contacts: answers of its API (v2, v3), and its export. */
 import { MINUTE_MS } from '../../domain/durations.ts';
 import { type Expectation, listRequest, PLAIN_REQUEST, readStatusList } from './http-request.ts';
 import { type ChannelReading, readKumaChannel } from './kuma-channels.ts';

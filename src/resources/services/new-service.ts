@@ -1,4 +1,4 @@
-/** Services that are added by form, and the trial of a check before its service is saved (decisions, Ownership). */
+/** Services that are added by form or as pasted lines, and the trial of a check before its service is saved (decisions, Ownership). */
 
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
 import { usualVisibility } from '../../domain/address/special-address.ts';

@@ -26,8 +26,7 @@ import type { ApiLimits } from '../../view/monitor.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { type ConfirmedThing, filledPath, questionOf } from './confirmations.ts';
-import { leadToSignIn } from './return-cookie.ts';
-import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
+import { findSession, leadToSignIn, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Slots that an account holds, and checks that wait because it may hold no more. */
 export interface AccountShare {

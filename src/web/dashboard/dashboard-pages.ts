@@ -23,6 +23,7 @@ import {
   type AskFirst,
   changeContext,
   type DashboardSources,
+  numberIn,
   type RefusedForm,
   type ShowPage,
   viewForms,
@@ -37,10 +38,9 @@ import { invitationPages, memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
-import { leadBack } from './return-cookie.ts';
 import { rulePages } from './rule-pages.ts';
 import { newServicePages } from './service-form.ts';
-import { invitationCookie, type Visitor } from './sign-in-pages.ts';
+import { invitationCookie, leadBack, type Visitor } from './sign-in-pages.ts';
 import { START_PATH, startChannelPages, startPages } from './start-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 

@@ -7,6 +7,7 @@ import { addKey, listKeys, revokeKey } from '../../resources/keys/keys.ts';
 import {
   changeContext,
   type DashboardSources,
+  numberIn,
   type RefusedForm,
   type ShowPage,
   visitorForms,

@@ -1,4 +1,8 @@
-/** `/dashboard/members`: the members of an account and the invitations to it. `/dashboard/switch`: another account. */
+/**
+ * `/dashboard/members`: the members of an account and the invitations to it. `/dashboard/switch`: another account.
+ * `/invitations/:secret`: the page of an invitation. A request for it changes no account, because programs follow links too:
+ * only its form accepts. A visitor who is not signed in gets a cookie, and returns to the invitation after signing in.
+ */
 import { SESSION_MS } from '../../auth/sessions.ts';
 import { ROLES } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
@@ -20,6 +24,7 @@ import type { RenderPage } from '../parts/views.ts';
 import {
   changeContext,
   type DashboardSources,
+  numberIn,
   type RefusedForm,
   type ShowPage,
   visitorForms,

@@ -32,6 +32,7 @@ import {
   type FormFields,
   type FormOutcome,
   formRoute,
+  numberIn,
   type RefusedForm,
   renameFields,
   requireRole,

@@ -1,4 +1,7 @@
-/** The form of a service, new or stored: its fields, what it asks for, and the trial of the check that it shows. */
+/**
+ * The form of a service, new or stored: its fields, what it asks for, and the trial of the check that it shows.
+ * `/dashboard/services/new`: adds a service with all that its check needs.
+ */
 import { CATEGORIES } from '../../domain/category.ts';
 import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { latestCheckOf } from '../../domain/status/judge.ts';

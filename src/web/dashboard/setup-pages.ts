@@ -15,8 +15,7 @@ import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { mayEnrol } from './member-pages.ts';
-import { forgetReturn, HOME } from './return-cookie.ts';
-import { languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
+import { forgetReturn, HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 import { START_PATH } from './start-pages.ts';
 
 export function setupPages(

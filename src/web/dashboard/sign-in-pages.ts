@@ -1,5 +1,7 @@
-/** Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. */
-
+/**
+ * Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. The page that a visitor
+ * wanted is in a cookie that every way to sign in leaves alone.
+ */
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import type { LocalSignIn } from '../../auth/local-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
@@ -19,7 +21,6 @@ import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { AboutSettings } from '../about-page.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { HOME } from './return-cookie.ts';
 
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
@@ -130,7 +131,7 @@ export async function showRefused(
   return await page(request, first?.refusal ?? null, 403);
 }
 
-/** Maximum time between opening an invitation and signing in, seconds. */
+/** Maximum time between asking for a page, such as that of an invitation, and signing in, seconds. */
 const RETURN_SECONDS = 3_600;
 
 /** Creates the cookie that leads back to an invitation after signing in. */
@@ -281,5 +282,47 @@ function readFlow(text: string, provider: string, now: number): SignInFlow | nul
     return id === provider && whole ? (flow as SignInFlow) : null;
   } catch {
     return null;
+  }
+}
+
+/** Path of the page after signing in. */
+export const HOME = '/dashboard';
+const MAX_PATH_LENGTH = 600;
+/** A path of this site with its query: neither another host nor what a header could not contain. */
+const PATH_FORM = /^\/(?![/\\])[!-[\]-~]*$/;
+
+/** The redirect to the sign-in page, from which a visitor comes back to what was requested. */
+export function leadToSignIn(request: HttpRequest, siteUrl: string): HttpResponse {
+  const { url, query, atDomain } = request;
+  if (atDomain === true) return seeOther(`${siteUrl}/sign-in`);
+  const path = (url?.slice(siteUrl.length) ?? '') + (query === '' ? '' : `?${query}`);
+  const isKept = path !== HOME && path.length <= MAX_PATH_LENGTH && PATH_FORM.test(path);
+  return seeOther(
+    '/sign-in',
+    isKept ? cookieOf(siteUrl).write(encodeURIComponent(path), RETURN_SECONDS) : {},
+  );
+}
+
+/** The response that leads back, and removes the cookie; null: the request has none. */
+export function leadBack({ headers }: HttpRequest, siteUrl: string): HttpResponse | null {
+  const cookie = cookieOf(siteUrl);
+  const path = decode(cookie.read(headers.cookie));
+  return PATH_FORM.test(path) ? seeOther(path, cookie.write('', 0)) : null;
+}
+
+/** The header that removes the cookie. */
+export function forgetReturn(siteUrl: string): Readonly<Record<string, string>> {
+  return cookieOf(siteUrl).write('', 0);
+}
+
+function cookieOf(siteUrl: string) {
+  return createSiteCookie(siteUrl, 'upbeat-return');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
   }
 }

@@ -5,6 +5,7 @@ import { time } from '../../language/phrase.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../resources/webhooks/webhooks.ts';
 import {
   type DashboardSources,
+  numberIn,
   type RefusedForm,
   type ShowPage,
   visitorForms,
