@@ -78,7 +78,6 @@ const PlanSchema = namedObject('ApplyPlan', {
   ),
 });
 
-/** The document with the names of its types. */
 const DocumentSchema = named('AccountDocument', {
   ...ApplyDocumentSchema,
   properties: {

@@ -27,7 +27,6 @@ export interface FanOutSources {
   readonly log: Log;
 }
 
-/** An open stream. */
 export interface EventStream {
   /** Everything up to this position has been written, or is of other services. */
   readonly position: number;

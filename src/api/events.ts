@@ -50,7 +50,6 @@ export interface EventSources {
   readonly log: Log;
 }
 
-/** The route and its open streams. */
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
 /** Maximum number of open streams of one address (decisions, "What counts where"). */
@@ -65,7 +64,6 @@ const RETRY_AFTER_SECONDS = 10;
  */
 const LATER = 'retry: 5000\n: changes cannot be read at present; connect again\n\n';
 
-/** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
   const { directory, finder, readers, registry, eventIds, clock, log } = sources;
   const streams = createOpenStreams();
@@ -160,7 +158,6 @@ function readId(ids: EventIds, text: string | undefined): number | null {
   return position;
 }
 
-/** One event of the stream. */
 function formatEvent(id: string, transition: Transition): string {
   const { slug, at, recordedAt, reason } = transition;
   const data = JSON.stringify({

@@ -44,7 +44,6 @@ import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
 const MAX_LOG_BYTES = 65_536;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 
-/** The answer to a sender. */
 interface Answer {
   readonly type: string;
   readonly body: string;

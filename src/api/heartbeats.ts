@@ -58,7 +58,6 @@ const TIMESTAMP = Type.Optional(
 const RUN = Type.Optional(
   Type.String({ ...name, description: 'Pairs the start of a run with the heartbeat that ends it.' }),
 );
-/** The report of a service about one dependency. */
 const DependencyReportSchema = named(
   'DependencyReport',
   Type.Object({
@@ -88,10 +87,8 @@ const HeartbeatSchema = named(
   }),
 );
 
-/** The body of the start of a run. */
 const StartSchema = named('HeartbeatStart', Type.Object({ domain: DOMAIN, timestamp: TIMESTAMP, run: RUN }));
 
-/** The body of a failed run. */
 const FailSchema = named(
   'HeartbeatFailure',
   Type.Object({
@@ -263,7 +260,6 @@ function describeHeartbeat({ authenticatedPerMinute, silenceMs, domainsPerAccoun
   });
 }
 
-/** The differences between these endpoints. */
 interface PostEndpoint {
   readonly id: string;
   readonly summary: string;

@@ -62,7 +62,6 @@ const HistoryBucketSchema = namedObject('HistoryBucket', {
   p99_ms: nullable(Type.Number()),
 });
 
-/** The history of a service. */
 export const HistorySchema = namedObject('History', {
   service: ServiceNameSchema,
   from: TimeSchema,

@@ -105,7 +105,6 @@ export function cutIncidents(
   return cutPage(LIST, found, page, (incident) => [incident.startedAt, idOf(incident)]);
 }
 
-/** Incidents of all services. */
 export const IncidentsSchema = namedObject('IncidentList', {
   incidents: Type.Array(IncidentOfServiceSchema, { description: 'Newest start first.' }),
   total: whole('Incidents that match the filter.'),

@@ -120,7 +120,6 @@ export function serviceRoute({ finder, services, ...sources }: OwnedServiceSourc
   });
 }
 
-/** The routes that change services. */
 export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
   return [
     ...definitionRoutes(sources),

@@ -4,7 +4,6 @@
  */
 import type { Transition } from '../domain/status/current.ts';
 
-/** Which events a stream has. */
 export interface WantedEvents {
   /** Only those of this service; null: of all. */
   readonly serviceId: number | null;
@@ -12,10 +11,8 @@ export interface WantedEvents {
   readonly mayRead: ((serviceId: number) => boolean) | null;
 }
 
-/** The events of all public services. */
 export const EVERYONES: WantedEvents = { serviceId: null, mayRead: null };
 
-/** Some events in a row. */
 export interface EventBlock {
   /** Position of the last one. */
   readonly end: number;

@@ -25,7 +25,6 @@ export const StatusWordSchema = named(
   'StatusWord',
   enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
 );
-/** The verdict of one check. */
 export const VerdictSchema = named('Verdict', enumOf(SERVICE_STATUSES.slice(0, 3)));
 /** From where a service fails. */
 export const ScopeSchema = named(
@@ -36,7 +35,6 @@ export const ScopeSchema = named(
   ),
 );
 
-/** Members of a service in every response. */
 export const SERVICE_MEMBERS = {
   slug: Type.String({ description: 'Identifier in paths.' }),
   name: Type.String({ description: 'Display name.' }),

@@ -54,7 +54,6 @@ const QUERY = {
 };
 const PATH = '/api/v1/services';
 
-/** A page of services. */
 export const ServicesSchema = namedObject('ServiceList', {
   services: Type.Array(ServiceSchema, { description: 'In the order of `sort`.' }),
   total: whole('Services that match the filter.'),
@@ -131,10 +130,8 @@ export function statusRoute(finder: ServiceFinder, services: ServiceJson): Route
   });
 }
 
-/** Cached JSON of services. */
 export type ServiceJson = ReturnType<typeof createServiceJson>;
 
-/** The status of a service at one moment. */
 export interface ServiceMoment {
   readonly current: CurrentStatus;
   readonly stale: boolean;
@@ -192,7 +189,6 @@ export function createServiceJson(sources: ServiceJsonSources) {
       const { current, stale } = find(service);
       return { current, stale };
     },
-    /** The JSON of a service in the list. */
     listItem: (service: Service): string => find(service).item,
     /** The JSON of the single status with its latest check, and its entity tag. */
     status(service: Service): { readonly body: string; readonly etag: string } {

@@ -73,14 +73,12 @@ const OwnerAnnouncementSchema = namedObject('PageMaintenance', {
   ends_at: TimeSchema,
 });
 
-/** The standing of a service on a page. */
 const STANDING_MEMBERS = {
   paused: Type.Boolean(),
   in_maintenance: Type.Boolean({ description: 'Down or slow within an announced maintenance.' }),
 };
 const { status, stale, since } = ServiceSchema.properties;
 
-/** A private service on a page. */
 const PRIVATE_MEMBERS = {
   name: Type.String({ description: 'Its name on this page. Nothing else tells which service it is.' }),
   private: Type.Literal(true),
@@ -95,7 +93,6 @@ const PageIncidentSchema = strictObject({
   }),
 });
 
-/** A page as JSON. */
 const PageSchema = namedObject('StatusPage', {
   page: strictObject({
     slug: Type.String(),
@@ -253,7 +250,6 @@ function viewPrivate(name: string, { status, since }: CurrentStatus, stale: bool
   return { name, private: true as const, status, stale, since: formatTimeOrNull(since) };
 }
 
-/** An incident as the page shows it. */
 function viewTold(told: ReturnType<typeof tellIncident>) {
   if (told === null) return [];
   const { incident, listed } = told;

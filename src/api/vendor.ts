@@ -19,7 +19,6 @@ import { readUnread, unreadPeriods } from '../view/unread-periods.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
-/** The vendor status of a service. */
 export const VendorStatusSchema = namedObject('VendorWord', {
   status: enumOf(
     VENDOR_STATUSES,
@@ -35,7 +34,6 @@ export const VendorStatusSchema = namedObject('VendorWord', {
   kind: Type.String({ description: 'Its format.' }),
 });
 
-/** A maintenance with its service. */
 const MaintenanceSchema = namedObject('Maintenance', {
   id: Type.String({ description: 'The id of its incident, once it has started.' }),
   service: ServiceNameSchema,
@@ -159,7 +157,6 @@ const LIST = 'maintenance';
 const PLACE: PlaceForm = { types: ['number', 'string'] };
 const PATH = '/api/v1/maintenance';
 
-/** Planned and running maintenances. */
 export const MaintenancesSchema = namedObject('MaintenanceList', {
   maintenance: Type.Array(MaintenanceSchema, { description: 'By their start, earliest first.' }),
   total: whole('Maintenances that are planned or run.'),

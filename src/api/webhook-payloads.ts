@@ -14,7 +14,6 @@ import { ALERT_EXAMPLE, AlertPayloadSchema } from './alert-payload.ts';
 import { IncidentSchema } from './incidents.ts';
 import { ScopeSchema, StatusWordSchema } from './service-view.ts';
 
-/** A kind of payload. */
 interface WebhookKind {
   readonly summary: string;
   readonly description: string;

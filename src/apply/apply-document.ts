@@ -54,7 +54,6 @@ import {
   serviceItem,
 } from './present-content.ts';
 
-/** The dependencies of reading. */
 export interface ReadApplyContext extends PresentSources {
   readonly registry: PresentSources['registry'] & PagePasswords & Pick<CredentialStore, 'matchCredentials'>;
   readonly destinations: DestinationsOf;
@@ -62,7 +61,6 @@ export interface ReadApplyContext extends PresentSources {
   readonly now: () => number;
 }
 
-/** The content that a document lists. */
 export interface WantedContent {
   readonly service: ReadonlyMap<string, WantedRegistration>;
   readonly page: ReadonlyMap<string, WantedPage>;

@@ -36,7 +36,6 @@ export const AppliedMaintenanceSchema = strictObject({
   ),
 });
 
-/** A maintenance as a document. */
 export type AppliedMaintenance = Static<typeof AppliedMaintenanceSchema>;
 
 const readStructure = createDocumentReader<AppliedMaintenance>(AppliedMaintenanceSchema);

@@ -23,7 +23,6 @@ export interface ContentItem {
   readonly secrets: Readonly<Record<string, MemberValue>>;
 }
 
-/** A member that a change gives another value. */
 export interface MemberChange {
   /** Path of the member, such as `check.settings.port`. */
   readonly field: string;

@@ -28,7 +28,6 @@ export interface ApplyContext extends ReadApplyContext {
   readonly siteUrl: string;
 }
 
-/** The options of an application of a document. */
 export interface ApplyOptions {
   /** Nothing is changed. */
   readonly dryRun: boolean;

@@ -111,7 +111,6 @@ function inOrderOfHosts(one: Service, other: Service): number {
   return order(one.domain, other.domain) || rank(one) - rank(other) || order(one.slug, other.slug);
 }
 
-/** In the order of the keys. */
 function inOrder<T>(present: ReadonlyMap<string, T>): T[] {
   return [...present].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 }

@@ -61,7 +61,6 @@ export interface PresentContent {
   readonly names: NamesOfRules;
 }
 
-/** Reads what an account has. */
 export async function readPresent(
   { registry, loadPublic, kinds }: PresentSources,
   accountId: number,
@@ -157,7 +156,6 @@ export function channelItem(
   return { type: 'channel', key, document, secrets: Object.fromEntries(secrets) };
 }
 
-/** A rule as a plan compares it. */
 export function ruleItem({ name: key, ...document }: RuleDocument): ContentItem {
   return { type: 'rule', key, document, secrets: {} };
 }

@@ -4,13 +4,11 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** The thread that a link stands for. */
 export interface AcknowledgedThread {
   readonly accountId: number;
   readonly thread: string;
 }
 
-/** Makes links and reads them. */
 export type AcknowledgeLinks = ReturnType<typeof createAcknowledgeLinks>;
 
 const KEY_BYTES = 32;

@@ -6,7 +6,6 @@ import type { KeyScope } from '../domain/role.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 
-/** The properties of a new key. */
 export interface KeyRequest {
   /** The owning account: its ID, or its name, under which it is created if it does not exist. */
   readonly account: number | string;

@@ -22,7 +22,6 @@ const CHECK_AFTER_MS = DAY_MS;
 /** The time for which a proof may be missing, milliseconds: longer than outages of name servers last. */
 const LAPSES_AFTER_MS = 3 * DAY_MS;
 
-/** Options of the checks. */
 interface RecheckOptions {
   readonly registry: Pick<PageStore, 'provedPageDomains' | 'notePageProof'>;
   readonly proofs: ProofCheck;
@@ -62,17 +61,14 @@ export async function openDomainProofs(options: DomainProofOptions) {
   const instructions = (accountId: number, domain: string) => {
     const digest = createHmac('sha256', key).update(`${accountId}\n${domain}`).digest('hex');
     return {
-      /** Name of the TXT record. */
       recordName: `_upbeat.${domain}`,
       /** Its value, and the content of the file. */
       word: `upbeat-verify=${digest.slice(0, 40)}`,
-      /** Address of the file. */
       fileUrl: `https://${hostInUrl(domain)}/.well-known/upbeat-verify`,
     };
   };
   return {
     instructions,
-    /** The current addresses of the domain. */
     addresses: (domain: string): Promise<string[]> =>
       readAddresses(domain, { nameservers, timeoutMs: TIMEOUT_MS }),
     /** Checks both places. Null: the token is there; otherwise the refusal says what was found. */
@@ -104,7 +100,6 @@ export async function openDomainProofs(options: DomainProofOptions) {
   };
 }
 
-/** The finding instead of the token. */
 function findingOf({ fault, status }: OutboundResponse): ProofFile {
   if (fault !== null) return { code: 'failed', failure: fault.failure };
   return status === 200 ? { code: 'other_word' } : { code: 'status', statusCode: status };

@@ -1,6 +1,5 @@
 /** The interface of identity providers, with which people sign in (contract 5). */
 
-/** The identity of a person. */
 export interface Identity {
   /** The `id` of the provider in the configuration. */
   readonly provider: string;

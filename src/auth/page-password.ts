@@ -26,16 +26,13 @@ const BUSY_WAIT_MS = SECOND_MS;
 const MAX_REMEMBERED = 200;
 const KEY_BYTES = 32;
 
-/** The page that is asked for. */
 export type LockedPage = Pick<OwnedPage, 'id' | 'passwordMark'>;
 
-/** The outcome of an attempt. */
 export type PagePasswordOutcome =
   | { readonly kind: 'accepted' | 'refused' }
   /** The attempt was not made: too many have failed, or many are being made. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-/** Creates the attempts and passes. */
 export function createPagePasswords({
   registry,
   secret,
@@ -86,7 +83,6 @@ export function createPagePasswords({
       if (outcome.kind === 'accepted') remembered.set(name, true);
       return outcome;
     },
-    /** The pass for a page with its present password. */
     makePass: ({ id, passwordMark = '' }: LockedPage): string =>
       secret.sign({
         purpose: 'status-page',

@@ -19,7 +19,6 @@ export interface PasskeyRequest<Options> {
   readonly state: string;
 }
 
-/** The person who makes a passkey. */
 export interface PasskeyOwner {
   /** Whom the passkey is for: a person or a link. */
   readonly subject: string;
@@ -137,7 +136,6 @@ export function createPasskeys({ siteUrl, secret, registry, now, log }: Passkeys
       return isNew ? passkey.personId : null;
     },
 
-    /** Begins a registration. */
     async begin(owner: PasskeyOwner): Promise<PasskeyRequest<PublicKeyCredentialCreationOptionsJSON>> {
       const { generateRegistrationOptions } = await load();
       const handle = owner.passkeys[0]?.userHandle ?? randomBytes(USER_HANDLE_BYTES).toString('base64url');

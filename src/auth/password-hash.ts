@@ -43,7 +43,6 @@ export function findPasswordProblem(password: string, name: string): Refusal | n
   return hasName || isUniform || lower.includes('upbeat') ? { code: 'password_weak' } : null;
 }
 
-/** Hashes a new password with a random salt. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await computeHash(password, salt, { memory: MEMORY_KIB, passes: PASSES, lanes: LANES });

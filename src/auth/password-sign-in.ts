@@ -26,7 +26,6 @@ const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
 const CODE_FORM = /^[a-z0-9]{16}$/;
 
-/** An attempt to sign in. */
 export interface PasswordAttempt {
   readonly name: string;
   readonly password: string;
@@ -38,7 +37,6 @@ export interface PasswordAttempt {
   readonly browser: string;
 }
 
-/** The outcome of an attempt. */
 export type PasswordOutcome =
   | {
       readonly kind: 'accepted';

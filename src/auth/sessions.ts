@@ -8,7 +8,6 @@ import type { PeopleStore, Session } from '../store/ports/people.ts';
 /** Maximum lifetime of a session, milliseconds. */
 export const SESSION_MS = 30 * DAY_MS;
 
-/** A session with the token of its forms. */
 export interface OpenSession extends Session {
   /** Every form of the session carries it; a request without it is refused. */
   readonly formToken: string;
@@ -31,7 +30,6 @@ export type Sessions = ReturnType<typeof createSessions>;
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** Creates the sessions over the registry. */
 export function createSessions({ registry, clock, mayAddAccounts = true }: SessionsOptions) {
   return {
     mayAddAccounts,
@@ -64,7 +62,6 @@ export function createSessions({ registry, clock, mayAddAccounts = true }: Sessi
     async end(token: string): Promise<void> {
       if (TOKEN_FORM.test(token)) await registry.endSession(digest(token));
     },
-    /** Ends all sessions of a person on all devices. */
     endAll: (personId: number): Promise<void> => registry.endSessionsOf(personId),
   };
 }

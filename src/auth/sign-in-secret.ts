@@ -11,7 +11,6 @@ export const TOTP_SECRET_BYTES = 20;
 /** The purpose of a signed state; one for another purpose is refused. */
 export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser' | 'status-page';
 
-/** A state that a browser keeps. */
 export interface SignedState {
   readonly purpose: StatePurpose;
   /** Whom it is for, such as a person or a link; it is only accepted for the same subject. */

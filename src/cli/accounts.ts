@@ -161,7 +161,6 @@ function describeTrust({ trustedAt, trustedBy }: AccountListing): string | null 
   return `since ${formatTime(trustedAt).slice(0, 10)} by ${trustedBy?.replace('command:', 'command of ')}`;
 }
 
-/** An account in a message. */
 export type NamedAccount = Pick<AccountListing, 'id' | 'name'>;
 
 /** Accounts with members of whom no owner can sign in, such as after a provider was removed from the configuration. */

@@ -33,7 +33,6 @@ export function endByError(error: unknown): never {
   process.exit(code === 'bad_config' || error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE);
 }
 
-/** Options of a list that can be searched. */
 export interface ListOptions extends CommonOptions {
   /** Part of a text, in any case. */
   readonly q?: string;

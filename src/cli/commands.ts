@@ -43,7 +43,6 @@ export const COMPLETION_WORDS: ReadonlySet<string> = new Set([
   '',
 ]);
 
-/** Builds the command with its subcommands. */
 export function buildCommands(): Command {
   const program = new Command('upbeat')
     .description('Tells the world whether a service is up.')
@@ -220,7 +219,6 @@ function addPages(program: Command): void {
     .action(act(async () => (await import('./pages.ts')).endPage));
 }
 
-/** Channels and the rules that refer to them. */
 function addChannels(program: Command): void {
   const channels = program.command('channels').description('channels through which accounts are notified');
   addSearch(
@@ -309,7 +307,6 @@ function addIncidents(program: Command): void {
     .action(act(async () => (await import('./posts.ts')).resolveIncident));
 }
 
-/** The cluster and the stores. */
 function addStores(program: Command): void {
   addJson(program, 'nodes', 'list the live nodes of the cluster and what they do').action(
     act(async () => (await import('./nodes.ts')).listNodes),

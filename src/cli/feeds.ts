@@ -50,7 +50,6 @@ export async function probeFeed(
   }
 }
 
-/** The finder with the guard of the checks. */
 export function openFinder({ checks, http }: Config): {
   readonly parts: FinderParts;
   readonly close: () => void;

@@ -95,7 +95,6 @@ function describeReading({ services, items, skipped }: ImportReading): string {
   ].join(', ');
 }
 
-/** An import into an installation. */
 class Import {
   readonly #registry: RegistryClient;
   readonly #settings: Config;

@@ -58,7 +58,6 @@ export async function printKeys({ config, json = false, ...filters }: ListOption
   printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES);
 }
 
-/** Revokes a key by its number. */
 export async function endKey(id: number, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry) =>
     resultOf(await revokeKey(contextOf(registry), OPERATOR, id)),

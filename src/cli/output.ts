@@ -31,12 +31,10 @@ export function printRows(
   }
 }
 
-/** Prints a value as JSON on standard output. */
 export function printJson(value: unknown): void {
   console.log(formatJson(value));
 }
 
-/** A value as JSON of several lines. */
 export function formatJson(value: unknown): string {
   return printableJson(JSON.stringify(value, null, 2));
 }

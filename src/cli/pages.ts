@@ -155,7 +155,6 @@ export async function changeDomain(
   });
 }
 
-/** Removes an account's page. */
 export async function endPage(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, { http }) =>
     resultOf(await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, anyRevision(slug))),

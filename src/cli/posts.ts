@@ -19,10 +19,8 @@ import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { type OutputRow, printJson, printRows } from './output.ts';
 
-/** Options of all these commands. */
 type AccountOptions = CommonOptions & AccountChoice;
 
-/** The subject of a post. */
 interface SubjectOptions {
   /** Slugs or domains. */
   readonly service?: readonly string[];
@@ -150,7 +148,6 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
   else console.log(view.id);
 }
 
-/** Adds an update to an incident. */
 export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   const { text, status } = options;
   await withAccount(options, async ({ principal, ...context }) =>

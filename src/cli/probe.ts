@@ -131,7 +131,6 @@ const SUSPECT_TEXTS: Readonly<Record<SuspectReason, string>> = {
   loop_late: 'not judged, as this machine was too busy to see the answer in time',
 };
 
-/** The attempt as lines for people. */
 function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): string {
   const { timing, failure, answered, statusCode, responseTimeMs, certificateExpiresAt } = attempt;
   const { suspect, blocked, via } = attempt;

@@ -24,7 +24,6 @@ export function startProgress(total: number, what: string, clock: Clock, stream:
       const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
       stream.write(stream.isTTY ? `${CLEAR_LINE}${barOf(done / total)}  ${line}` : `${line}\n`);
     },
-    /** Ends the report. */
     end(): void {
       if (isShown && stream.isTTY) stream.write(CLEAR_LINE);
     },

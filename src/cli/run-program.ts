@@ -4,7 +4,6 @@ import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { EXIT_FAULT } from './keep-alive.mjs';
 
-/** The program as its process controls it. */
 export interface ProgramHandles {
   /** Stops the program in order; resolves when it has stopped. */
   stop(): Promise<void>;

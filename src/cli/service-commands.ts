@@ -225,7 +225,6 @@ export async function giveAddress(
   resultOf(await makeHeartbeatAddress(context, OPERATOR, anyRevision(slug), secret));
 }
 
-/** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
     resultOf(await serviceChanges.remove(await contextOf(registry, settings), OPERATOR, anyRevision(slug))),

@@ -8,13 +8,11 @@ import { HttpError } from './problem.ts';
  */
 export type Access = 'everyone' | 'secret' | 'members' | { readonly member: string } | KeyAccess;
 
-/** Access for bearers of a key. */
 export type KeyAccess = { readonly scope: string };
 
 /** The scope of a key for routes that everyone may read. */
 const READING_SCOPE = 'read';
 
-/** The owner of the key in a request. */
 export interface KeyBearer {
   readonly id: number;
   readonly accountId: number;
@@ -48,7 +46,6 @@ export function scopeOf(access: Access): string | null {
   return access === 'everyone' ? READING_SCOPE : null;
 }
 
-/** The error for a missing or invalid key. */
 export function invalidKey(detail: string): HttpError {
   return new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
 }

@@ -4,7 +4,6 @@ import type { Allowance } from './rate-limits.ts';
 import { type HttpRequest, type HttpResponse, operationOf, type Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 
-/** A response with all of its headers. */
 export interface CompleteResponse extends Pick<HttpResponse, 'status' | 'body' | 'stream'> {
   /** Names and values in turn, as `writeHead` takes them. */
   readonly headers: (string | number | string[])[];

@@ -8,7 +8,6 @@ import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { entityTag } from './conditional.ts';
 import { type HttpResponse, type Route, wrapReads } from './route.ts';
 
-/** A supported content coding. */
 type Coding = 'br' | 'gzip';
 
 /** Minimum size of a body to compress, bytes; a shorter one fits into one or two packets. */

@@ -1,7 +1,6 @@
 /** Cookies of this site for signed-in visitors, and a parser of cookies. */
 import { basePathOf } from './base-path.ts';
 
-/** Reads and writes a cookie of this site. */
 export type SiteCookie = ReturnType<typeof createSiteCookie>;
 
 /** Maximum length of the value that is read, characters; the rest is ignored. */

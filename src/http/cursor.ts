@@ -8,7 +8,6 @@ import type { HttpRequest, HttpResponse } from './route.ts';
 /** A member of a place: what the list is ordered by. */
 export type PlaceMember = string | number;
 
-/** The form of the places in a list. */
 export interface PlaceForm {
   /** The types of the members, in their order. */
   readonly types: readonly ('string' | 'number')[];

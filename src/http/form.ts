@@ -36,7 +36,6 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers }, body: '' };
 }
 
-/** A parsed form with a file. */
 export interface UploadForm {
   /** The first value of a repeated field counts. */
   readonly fields: ReadonlyMap<string, string>;

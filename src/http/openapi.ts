@@ -6,7 +6,6 @@ import type { ParameterSchemas } from './parameters.ts';
 import { ProblemSchema } from './problem.ts';
 import { isOpenWord, nameOf } from './schema.ts';
 
-/** A parameter of an operation. */
 export interface OpenApiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -59,7 +58,6 @@ export interface OpenApiDocument {
 /** Security requirement of operations that need no key. */
 export const OPEN_TO_ALL: readonly object[] = [{}, { key: [] }];
 
-/** The parameter that names a service. */
 export const SLUG = (what: string, example: string): OpenApiParameter => ({
   name: 'slug',
   in: 'path',
@@ -119,7 +117,6 @@ interface ReadableFile
   readonly missing: string | null;
 }
 
-/** Describes the GET of a document. */
 export function describeFile({ mediaType, what, missing, ...operation }: ReadableFile): OpenApiOperation {
   return {
     ...operation,
@@ -142,7 +139,6 @@ export function describeFile({ mediaType, what, missing, ...operation }: Readabl
   };
 }
 
-/** Converts query parameters for the document. */
 export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   return Object.entries(schemas).map(([name, schema]) => {
     const { description = '', lowered = false, ...shape } = schema;

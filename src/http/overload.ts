@@ -11,7 +11,6 @@ import type { Turns } from './turns.ts';
 /** Classes of requests, in the order in which they are refused. */
 export const REQUEST_CLASSES = ['pages', 'api', 'heartbeats'] as const;
 
-/** The importance of a request. */
 export type RequestClass = (typeof REQUEST_CLASSES)[number];
 
 /** The interval at which the event loop is measured, milliseconds. */

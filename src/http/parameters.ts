@@ -63,7 +63,6 @@ export function readParameters<S extends ParameterSchemas>(query: string, schema
   return read as ParameterValues<S>;
 }
 
-/** The error for an invalid parameter. */
 export function refuse(name: string, problem: string, schema: TSchema = Type.String()): HttpError {
   const allowed = allowedValues(schema);
   return new HttpError(

@@ -51,7 +51,6 @@ export const PROBLEMS = {
   internal_error: { status: 500, title: 'Internal server error' },
 } as const;
 
-/** A code of the registry. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** An error for the client. Handlers throw it; the response is `application/problem+json`. */

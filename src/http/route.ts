@@ -5,7 +5,6 @@ import type { ReadBody, ReadBodyStart } from './body.ts';
 import type { OpenApiOperation, OpenApiPath } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
 
-/** A request for a handler. */
 export interface HttpRequest {
   readonly method: string;
   /** Path parameters, decoded. `secret` is never logged. */
@@ -38,7 +37,6 @@ export interface WriteRequest extends HttpRequest {
   readonly body: Uint8Array;
 }
 
-/** A response of a handler. */
 export interface HttpResponse {
   readonly status: number;
   /** Frozen if they are those of many responses: what is sent for them is then made once. */
@@ -75,7 +73,6 @@ export interface WriteOperation {
   readonly describe?: () => OpenApiOperation;
 }
 
-/** A route of the URL table. */
 export interface Route {
   /** Path in the form of @koa/router. */
   readonly path: string;

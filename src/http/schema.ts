@@ -21,7 +21,6 @@ export function isOpenWord(schema: object): boolean {
   return 'enum' in schema && nameOf(schema) === undefined;
 }
 
-/** A string with a list of allowed values. */
 export const enumOf = <Word extends string>(allowed: readonly Word[], description?: string) =>
   Type.Unsafe<Word>({
     type: 'string',
@@ -51,7 +50,6 @@ export const TimeSchema = named(
   }),
 );
 
-/** Members of a response with one page of a list. */
 export const PAGE_MEMBERS = {
   limit: whole('The limit that was used.'),
   offset: whole('The offset that was used.'),

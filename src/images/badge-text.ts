@@ -62,7 +62,6 @@ export function describeStatus(
   return { status, word, window: null, ageText, asOf, said: word };
 }
 
-/** The text of an uptime badge. */
 export function describeUptime(
   figures: BadgeFigures,
   window: PictureWindow,
@@ -148,7 +147,6 @@ function emptyCaption(window: string, long: string): BadgeCaption {
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
 }
 
-/** The response to shields.io. */
 export const ShieldsSchema = namedObject('ShieldsBadge', {
   schemaVersion: Type.Literal(1),
   label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
@@ -164,7 +162,6 @@ export const ShieldsSchema = namedObject('ShieldsBadge', {
   cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
 });
 
-/** The response to shields.io. */
 export type ShieldsAnswer = Static<typeof ShieldsSchema>;
 
 /** The colours of our own badges, so that both look alike. */

@@ -67,7 +67,6 @@ function headersOf(more: Readonly<Record<string, string>>) {
 /** `Cache-Control` of the badge at a signed address, which ends for everyone within a minute of its renewal. */
 const SIGNED_CACHING = 'private, max-age=60';
 
-/** The names of a service on a badge. */
 interface BadgeNames {
   readonly name: string;
   /** In place of a name that the fonts cannot write. */

@@ -16,7 +16,6 @@ export interface Moment {
 /** Untrusted texts and times in the order of the sentence. */
 export type Phrase = readonly (string | Moment)[];
 
-/** A text for each word of a vocabulary. */
 export type WordOf<Key extends string> = Readonly<Record<Key, string>>;
 
 type TimeFormats = Pick<Formats, 'time' | 'second' | 'ago' | 'ahead' | 'length'>;

@@ -21,7 +21,6 @@ import type { WordOf } from './phrase.ts';
 /** Codes of the supported languages (BCP 47). */
 export const LANGUAGE_CODES = MESSAGE_LANGUAGES;
 
-/** The code of a supported language. */
 export type LanguageCode = MessageLanguage;
 
 export const FORMATS: Readonly<Record<LanguageCode, Formats>> = {
@@ -29,7 +28,6 @@ export const FORMATS: Readonly<Record<LanguageCode, Formats>> = {
   de: createFormats('de-DE', 'de'),
 };
 
-/** The texts that pages and messages share. */
 export interface SharedTexts {
   readonly status: WordOf<ServiceStatus>;
   readonly incidentStatus: WordOf<IncidentStatus>;

@@ -103,7 +103,6 @@ function pair(x: number, y: number): string {
   return number(x) + separated(number(y));
 }
 
-/** A number in hundredths in its shortest form. */
 function number(hundredths: number): string {
   return String(hundredths / PRECISION).replace(/^(-?)0\./, '$1.');
 }

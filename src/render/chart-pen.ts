@@ -16,7 +16,6 @@ export interface Pen {
   readonly colour: Colour;
 }
 
-/** The position of a text. */
 interface TextPlace {
   readonly x: number;
   readonly baseline: number;

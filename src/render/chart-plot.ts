@@ -112,7 +112,6 @@ function distance(x: number, y: number, a: Spot, b: Spot): number {
   return Math.hypot(x - a.x - part * dx, y - a.y - part * dy);
 }
 
-/** A tick and its label. */
 interface Tick {
   /** Milliseconds of response time, or epoch milliseconds. */
   readonly value: number;

@@ -2,7 +2,6 @@
 import { registerFont } from 'pureimage';
 import { getOrInsert } from '../async/bounded-map.ts';
 
-/** Weight of the typeface. */
 export type Weight = 'medium' | 'semibold';
 
 /** A step of a glyph's outline, in font units; y grows downwards, the baseline is 0. */

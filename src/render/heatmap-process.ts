@@ -43,7 +43,6 @@ export function createCellDrawer({ entry = ENTRY, timeoutMs = TIMEOUT_MS } = {})
   };
 }
 
-/** Serializes a field. */
 export function writeField(field: CellField): string {
   return JSON.stringify({ ...field, cells: Buffer.from(field.cells).toString('base64') });
 }

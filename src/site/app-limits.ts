@@ -28,7 +28,6 @@ export class AppLimits {
   readonly #changes: RateLimiter;
   readonly limiters: Readonly<Record<'api' | 'pictures' | 'pages', BucketLimiters>>;
   readonly chargeChange: ChargeChange;
-  /** The limits at present. */
   inForce: ApiLimits;
 
   /** `server`: where processes share their limits; null: this process counts its own requests. */

@@ -17,7 +17,6 @@ import { closeToStrangers } from './members-only.ts';
 import { RequestServer } from './request-server.ts';
 import { createRoutes, type ShownParts } from './routes.ts';
 
-/** Options of the application. */
 export interface AppOptions extends ShownParts {
   readonly settings: ShownParts['settings'] & {
     readonly trustedProxies: readonly string[];
@@ -33,7 +32,6 @@ export interface AppOptions extends ShownParts {
   readonly serves?: boolean;
 }
 
-/** Creates the application. */
 export function createApp(options: AppOptions) {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();

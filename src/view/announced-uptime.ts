@@ -11,7 +11,6 @@ const MAX_WINDOWS = 60;
 /** Shorter windows contain no check that could be told apart. */
 const MIN_WINDOW_MS = 1_000;
 
-/** The checks within a window. */
 export interface AnnouncedChecks extends AnnouncedWindow, Pick<Bucket, 'count' | 'downCount'> {}
 
 /**

@@ -6,7 +6,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Service } from '../domain/service.ts';
 
-/** Makes addresses and reads them. */
 export type BadgeAddresses = ReturnType<typeof createBadgeAddresses>;
 
 const KEY_BYTES = 32;

@@ -22,10 +22,8 @@ export const BADGE_SCALES = ['1', '2'] as const;
 export const MAX_LABEL_LENGTH = 100;
 
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
-/** A figure of a latency badge. */
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
-/** A scale of a PNG. */
 type BadgeScale = (typeof BADGE_SCALES)[number];
 
 export interface BadgeRequest {
@@ -54,7 +52,6 @@ export const DEFAULT_BADGE: BadgeRequest = {
   label: '',
 };
 
-/** Query parameters of the badge. */
 export const BADGE_QUERY = {
   theme: enumParameter(PICTURE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
   variant: enumParameter(

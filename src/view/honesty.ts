@@ -16,7 +16,6 @@ import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';
 import { unreadPeriods } from './unread-periods.ts';
 
-/** The windows of the figures. */
 export const HONESTY_WINDOWS = ['90d', '1y'] as const;
 
 export type HonestyWindow = (typeof HONESTY_WINDOWS)[number];

@@ -8,7 +8,6 @@ import { DAY_MS } from '../domain/durations.ts';
 import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
-/** Cached reads and their age. */
 export interface KeptReads {
   /** Adds `Age` to responses that use cached reads. */
   withAge(routes: readonly Route[]): readonly Route[];

@@ -40,7 +40,6 @@ export interface Readiness {
   readonly events: readonly ReportedEvent[];
 }
 
-/** An event of the log. */
 interface ReportedEvent {
   /** A name of docs/runbook.md. */
   readonly event: string;

@@ -3,10 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
 import { HttpError } from '../http/problem.ts';
 
-/** Watches the readers of streams. */
 export type ReaderWatch = ReturnType<typeof createReaderWatch>;
 
-/** Who reads a stream. */
 export interface StreamReader {
   /** Streams with the same key have the same reader, and are looked after together. */
   readonly key: string;

@@ -13,7 +13,6 @@ import {
 } from '../store/ports/samples.ts';
 import type { Readiness } from './monitor.ts';
 
-/** The query parameter. */
 export const REGION_PARAMETER = textParameter(
   '^[a-z0-9-]{1,32}$',
   'Only checks of this region; one of those of /api/v1/regions, or a former one. Default: the checks of all regions. Checks of a time with only one region, and heartbeats, count for the first region.',

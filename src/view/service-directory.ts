@@ -85,7 +85,6 @@ export function createServiceDirectory() {
   });
 
   return {
-    /** Replaces the whole list. */
     load: (services: readonly Service[]): void => replace(runAtOnce(indexServices(services))),
     /**
      * The same over several turns of the event loop. Until it resolves, reads find the former list, and changes that are

@@ -10,7 +10,6 @@ import type { ShownServices } from './shown-services.ts';
 /** The accounts for which the sender of a request may read, by key or by session. */
 export type AccountsOf = (request: HttpRequest) => Promise<ReadonlySet<number>>;
 
-/** Finds services for requests. */
 export type ServiceFinder = ReturnType<typeof createServiceFinder>;
 
 const HEADERS = {
@@ -83,7 +82,6 @@ export function createServiceFinder(
       }),
     /** The service with a slug; null: there is none that the sender of the request may see. */
     bySlug: (request: HttpRequest, slug: string) => find(request, 'bySlug', slug),
-    /** The same by the name on badges and pages. */
     byPageName: (request: HttpRequest, name: string) => find(request, 'byPageName', name),
     /** The service whose slug the path has. Throws `service_not_found`. */
     ofPath: (request: HttpRequest) => required(request, 'bySlug', request.params.slug),

@@ -13,7 +13,6 @@ export interface ServicePlace {
   readonly slug: string;
 }
 
-/** The sources of an order's keys. */
 interface KeySources {
   /** Null: never checked. */
   readonly current: (service: Service) => CurrentStatus | null;
@@ -106,7 +105,6 @@ export interface SortedServices {
   readonly keys: ArrayLike<SortKey> | null;
 }
 
-/** Sorts services that are in the order of slugs. */
 export function sortServices(
   services: readonly Service[],
   sort: ServiceSort,
@@ -146,7 +144,6 @@ function sortByNumber(services: readonly Service[], numberOf: (service: Service)
   return { services: sorted, keys: packed };
 }
 
-/** The place at an index of a list. */
 export function placeAt({ services, keys }: SortedServices, index: number): ServicePlace | null {
   const service = services[index];
   return service === undefined ? null : { key: keys?.[index] ?? service.slug, slug: service.slug };

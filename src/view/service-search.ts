@@ -26,7 +26,6 @@ export interface ServiceFilter {
   readonly text: string | null;
 }
 
-/** Which services of an order a page has. */
 export interface ServiceWindow {
   readonly sort: ServiceSort;
   readonly limit: number;
@@ -34,7 +33,6 @@ export interface ServiceWindow {
   readonly from: number | { readonly place: ServicePlace; readonly isBefore: boolean };
 }
 
-/** A page of sorted services. */
 export interface SortedPage {
   readonly services: readonly Service[];
   /** The number of services on all pages. */
@@ -47,7 +45,6 @@ export interface SortedPage {
   readonly last: ServicePlace | null;
 }
 
-/** Finds services. */
 export type ServiceSearch = ReturnType<typeof createServiceSearch>;
 
 /** Cached matches of a filter in an order. */

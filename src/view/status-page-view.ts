@@ -41,7 +41,6 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
   Pick<IncidentStore, 'incidentsOfServices'> &
   Pick<PostStore, 'incidentsPostedOn' | 'findOwnerIncident' | 'maintenancesPostedOn' | 'announcedWindows'>;
 
-/** Sources of a status page. */
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
@@ -52,7 +51,6 @@ export interface PageViewSources
   readonly mayRead: (request: HttpRequest, page: OwnedPage) => Promise<boolean>;
 }
 
-/** A service on a page. */
 export interface ListedService {
   /** For reads alone: no page shows it. */
   readonly id: number;
@@ -72,7 +70,6 @@ export interface ListedService {
   readonly unreached: Unreached | null;
 }
 
-/** A page at one moment. */
 export interface PageView {
   readonly page: OwnedPage;
   readonly groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[];
@@ -288,7 +285,6 @@ export function findListed({ whole }: ShownDirectory, accountId: number, id: num
   return service !== null && isListable(service, accountId) ? service : null;
 }
 
-/** Filters for the incidents of a page. */
 export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
 
 /** The name of a picture within its page. It contains the mark, so that each picture has its own URL. */
@@ -296,7 +292,6 @@ export function picturePart(use: PictureUse, mark: string): string {
   return `${use}?v=${mark}`;
 }
 
-/** Converts a filter for the registry. */
 export function readFilter(filter: string): { readonly running?: boolean } {
   return filter === 'all' ? {} : { running: filter === 'running' };
 }

@@ -7,7 +7,6 @@ import { enumParameter } from '../http/parameters.ts';
 /** The values of `?range=`, in the order of their links. */
 export const RANGE_NAMES = ['24h', '7d', '30d', '90d', '1y'] as const;
 
-/** A time range. */
 export type RangeName = (typeof RANGE_NAMES)[number];
 
 /** Width and number of buckets: enough for a curve, and few enough for a phone. */
@@ -25,7 +24,6 @@ const FINE_STEPS_MS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200, 86_400].ma
 );
 const MAX_CLOSE_BUCKETS = 180;
 
-/** The query parameter. */
 export const RANGE_QUERY = {
   range: enumParameter(RANGE_NAMES, 'Range of time whose response times are shown.', '24h'),
 };

@@ -106,7 +106,6 @@ function rowsOf(
   });
 }
 
-/** Spans of equal cells. */
 function runsOf(cells: Uint8Array) {
   const runs: { readonly level: CellLevel; readonly from: number; length: number }[] = [];
   cells.forEach((cell, from) => {

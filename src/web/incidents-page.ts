@@ -27,7 +27,6 @@ const INCIDENTS_QUERY = {
   offset: OFFSET_PARAMETER,
 };
 
-/** The route of the incidents. */
 export function incidentsPage(
   render: RenderPage,
   { finder, registry, assets, logos, now }: IncidentsPageSources,

@@ -77,7 +77,6 @@ export function maintenancePage(
   });
 }
 
-/** A service as a row names it. */
 interface RowService {
   readonly name: string;
   /** Its name in paths. */

@@ -153,7 +153,6 @@ function describeCounts({ changes, unchanged }: Plan, isMade: boolean): string {
   return [...words, `${unchanged.toLocaleString('en')} unchanged`].join(', ');
 }
 
-/** The plan as the API returns it. */
 function planView({ changes, unchanged }: Plan, isDryRun: boolean) {
   return { dry_run: isDryRun, changes, unchanged };
 }
@@ -188,7 +187,6 @@ function show(value: MemberValue): string {
 /** The time that a server may take, milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** The response of the API. */
 interface PlanResponse extends Plan {
   readonly unverified: readonly {
     readonly domain: string;

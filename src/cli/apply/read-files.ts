@@ -5,7 +5,6 @@ import { PICTURE_USES, type PictureUse } from '../../domain/status-page.ts';
 import { messageOf } from '../../error.ts';
 import { createYamlLocator, isExtension, readYamlDocuments } from '../../yaml-file.ts';
 
-/** The document of all files. */
 export interface ApplyFiles {
   readonly document: object;
   /** Paths of the members whose values come from the environment. */

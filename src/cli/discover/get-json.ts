@@ -66,7 +66,6 @@ export async function getJson({ origin, socketPath, ca, token }: ApiPlace, path:
   });
 }
 
-/** The members of a list that are objects. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
 }

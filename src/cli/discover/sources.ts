@@ -59,7 +59,6 @@ function argumentsOf(rule: string, call: RegExp): string[] {
   return [...list.matchAll(/[`"']([^`"']+)[`"']/g)].map(([, text = '']) => text);
 }
 
-/** The choice of containers. */
 interface DockerChoice {
   readonly socket: string;
   /** The host that containers without an address of their own belong to. */
@@ -91,7 +90,6 @@ function nameOf({ Names }: Record<string, unknown>): string {
   return names.map((name) => name.replace(/^\//, '')).find((name) => !name.includes('/')) ?? '';
 }
 
-/** The choice of objects. */
 interface KubernetesChoice {
   /** URL of the API, such as that of `kubectl proxy`; absent: that of the pod. */
   readonly api?: string;

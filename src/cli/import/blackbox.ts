@@ -62,7 +62,6 @@ const REASONS: Readonly<Record<string, string>> = {
   validate_answer_rrs: 'set the values of the records (docs/checks.md)',
 };
 
-/** The check of a target by a module. */
 export function readProbe(target: string, module: Row, { name }: Named): EntryReading {
   const prober = asText(module.prober) ?? '';
   const options = asRow(module[prober]);

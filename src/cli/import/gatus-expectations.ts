@@ -13,7 +13,6 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   CONTEXT: 'a check makes one request',
 };
 
-/** A condition that a check cannot have. */
 export function lostCondition(text: string, reason?: string): LostField {
   const placeholder = /\[([A-Z_]+)\]/i.exec(text)?.[1]?.toUpperCase() ?? '';
   const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
@@ -25,7 +24,6 @@ export function lostCondition(text: string, reason?: string): LostField {
   };
 }
 
-/** The conditions of an endpoint. */
 export function conditionsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }

@@ -190,7 +190,6 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
   ].map((name) => [name, NO_EQUAL] as const),
 ]);
 
-/** The other sections of the file. */
 export function readGatusSections(root: Row): LostField[] {
   return findLost(root, (field) => !SECTIONS.has(field), Object.fromEntries(SECTIONS));
 }

@@ -37,7 +37,6 @@ const LEFT: Readonly<Record<string, string>> = {
   heartbeat: 'the history stays there: uptime counts from now on',
 };
 
-/** The page with the groups of monitors. */
 const GROUPS_PAGE = 'uptime-kuma-groups';
 
 /** Reads the lists. `now`: epoch milliseconds. */
@@ -168,7 +167,6 @@ function readNotifications({ backup, tree, serviceOf, found }: Context): ListedI
   });
 }
 
-/** The members of the rule of a variant. */
 function membersOf(variant: string): object {
   const [repeat = '', certificate] = variant.split('|');
   return {

@@ -209,7 +209,6 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
 /** Values that say nothing more than the default. */
 const USUAL: Row = { httpMethod: 'post', slackiconemo: ':robot_face:', mattermosticonemo: ':robot_face:' };
 
-/** The channels of a notification. */
 export function readKumaChannel({ config: given }: Row): ChannelReading {
   const config = readConfig(given);
   if (config === null) return { problem: 'its settings cannot be read' };

@@ -21,7 +21,6 @@ const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 /** Days after which a rule by weekdays or days of the month has occurred. */
 const MAX_DAYS_TO_FIRST = 1_100;
 
-/** Days on which something recurs. */
 interface Days {
   readonly rule: string;
   /** Returns true if a day is one of them, by its start on a clock without time zones. */

@@ -185,7 +185,6 @@ function serverOf(text: string | null): { settings: CheckSettings; isFirst: bool
   };
 }
 
-/** The query of a monitor of Uptime Kuma. */
 export function readKumaQuery(row: Row): ListedQuery {
   const { settings, isFirst } = serverOf(asText(row.dns_resolve_server));
   const port = Number(row.port);

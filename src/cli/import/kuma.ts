@@ -73,7 +73,6 @@ const OF_REQUESTS: ReadonlySet<string> = namesIn(`
 `);
 /** Fields of ways to sign in, of which only those of the chosen one say something. */
 const OF_SIGN_IN = /^(?:basic_auth_|oauth_|auth[DW]|tls(?:Ca|Cert|Key)$|bearer_token$)/;
-/** Content types of bodies by their encodings. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
   ['xml', 'text/xml; charset=utf-8'],

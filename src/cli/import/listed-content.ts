@@ -20,7 +20,6 @@ interface ListedNames {
   readonly has: (list: ListedItem['list'], entry: string) => boolean;
 }
 
-/** A member of one of the other lists. */
 export interface ListedItem {
   readonly list: Exclude<ListName, 'services'>;
   /** Name, title or slug, which identifies it in its list. */
@@ -67,7 +66,6 @@ export interface DocumentReader {
   readonly read: (document: ImportedDocument) => ImportReading;
 }
 
-/** A reader of one program's CSV. */
 export interface CsvReader {
   /** The column that marks its tables, and the program, for messages. */
   readonly expected: string;
@@ -80,7 +78,6 @@ export interface CsvReader {
 /** The entry of fields outside of entries. */
 export const WHOLE_FILE = 'the file';
 
-/** An entry that became a service. */
 export interface ListedEntry {
   readonly row: Row;
   readonly service: ListedService;

@@ -28,7 +28,6 @@ export function inParts<T>(list: readonly T[], size: number): T[][] {
   );
 }
 
-/** A channel for each of the settings. */
 export function channelItems(
   nameOf: () => string,
   { kind, settings }: { readonly kind: string; readonly settings: readonly object[] },

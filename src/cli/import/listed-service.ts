@@ -17,7 +17,6 @@ import { changeMembers, type MemberTexts, operatorLimits, refuseMembers } from '
 import { validateSettings } from '../../kinds/settings.ts';
 import type { ServiceDocument, TextMember } from '../../resources/services/service-document.ts';
 
-/** A service in an import file. */
 export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'method' | 'accept'> {
   readonly domain: string;
   /** Absent: that of its domain, or of its name or kind. */
@@ -118,7 +117,6 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** An entry that cannot be imported. */
 export interface SkippedEntry {
   readonly entry: string;
   readonly reason: string;
@@ -182,7 +180,6 @@ export type AddressReading =
   | { readonly address: URL; readonly username: string | null; readonly password: string | null }
   | { readonly problem: string };
 
-/** Parses a web address. */
 export function readAddress(url: string | null): AddressReading {
   if (url === null) return { problem: 'it has no address' };
   const address = URL.parse(url);
@@ -291,7 +288,6 @@ export function listHeartbeat(
   return listService(host, name, { ...more, kind: 'heartbeat' }, lost);
 }
 
-/** A title as the slug of a page. */
 export function slugOfTitle(title: string): string {
   const slug = hostOfName(title, '').slice(0, 60).replace(/-$/, '');
   return slug.length < 3 ? 'status-page' : slug;
@@ -345,7 +341,6 @@ export function readKumaTimes({ interval, timeout, maxretries, retryInterval }: 
 /** The time between two checks of Gatus where an endpoint names none. */
 const GATUS_INTERVAL = '1m';
 
-/** The times of an endpoint of Gatus. */
 export function readGatusTimes(row: Row): MemberTexts {
   const interval = readGoDuration(asText(row.interval)) ?? GATUS_INTERVAL;
   const timeout = readGoDuration(asText(asRow(row.client).timeout));

@@ -121,7 +121,6 @@ function readSlug({ slug: value }: Row): Pick<ListedService, 'slug'> {
   return slug === undefined ? {} : { slug };
 }
 
-/** Texts that are not those of heartbeats. */
 function readTexts(row: Row): ListedService['texts'] {
   const texts = TEXT_MEMBERS.map((name) => [name, asText(row[name])] as const);
   return Object.fromEntries(
@@ -217,7 +216,6 @@ export function writeCell(text: string): string {
   );
 }
 
-/** The text of a cell. */
 export function readCell(cell: string): string {
   const text = cell.replace(ESCAPED, (written, code: string) => {
     const point = Number.parseInt(code, 16);

@@ -102,7 +102,6 @@ function readBeside(given: readonly Row[], windows: readonly Row[], found: Colle
   return [...contactItems(contacts, watched), ...maintenances];
 }
 
-/** The answers of a file. */
 function answersOf(root: Row, document: unknown): readonly Row[] {
   return Array.isArray(document) ? document.map(asRow) : [root];
 }

@@ -1,7 +1,6 @@
 /** The members of answers of StatusCake's API, and of the older one by the names of the new. */
 import { asRow, isEmpty, type Row } from './listed-service.ts';
 
-/** The members of all answers. */
 export function answersOf(root: Row, document: unknown): readonly Row[] {
   return (Array.isArray(document) ? document : [root])
     .map(asRow)
@@ -29,7 +28,6 @@ export const isSpeed = (row: Row) => 'website_url' in row && 'alert_bigger' in r
 /** The list has fewer members than an answer about one test. */
 export const isDetailed = (row: Row) => 'timeout' in row;
 
-/** Names of the older API. */
 const OLD_NAMES: Readonly<Record<string, string>> = {
   TestID: 'id',
   WebsiteName: 'name',

@@ -13,7 +13,6 @@ import type { ChannelKindParts } from '../../notify/channels/channel-kind.ts';
 import { accept, type FieldRefusal, type Outcome, readAll, readNameField, refuse } from '../kit/change.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
 
-/** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
 
 export interface ChannelRules {

@@ -36,7 +36,6 @@ const PATH = '/api/v1/channels';
 
 const TypedChannelSchema = withSettings(ChannelDocumentSchema, CHANNEL_KINDS_TABLE);
 
-/** A channel as its owner defines it. */
 export const ChannelDefinitionSchema = named('ChannelDefinition', TypedChannelSchema);
 
 const ChannelSchema = namedObject('Channel', {

@@ -86,7 +86,6 @@ export async function removeAllChannels(store: RegistryStore, now: number): Prom
   return rows.length;
 }
 
-/** The channel in a row. */
 export function toChannel(
   { settings, stopped_at: stoppedAt, ...row }: Row<'channels'>,
   box: SecretBox,

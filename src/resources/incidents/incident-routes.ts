@@ -31,7 +31,6 @@ const TEXT_MEMBERS = {
   plain: Type.String({ description: 'The same without markup.' }),
 };
 
-/** An incident as its account sees it. */
 const OwnerIncidentSchema = namedObject('OwnerIncident', {
   id: Type.String(),
   source: enumOf(['owner']),

@@ -35,7 +35,6 @@ export interface Refused {
   readonly refusals: readonly FieldRefusal[];
 }
 
-/** The outcome of a change. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
 /**

@@ -33,7 +33,6 @@ export interface ReadingOf<Entity> {
   readonly patch: unknown;
 }
 
-/** The definition of a resource. */
 interface Resource<Entity extends Revised, Key extends ResourceKey, Document, Wanted, Context> {
   /** The least role that may change it. */
   readonly mayChange: LimitedRole;
@@ -63,7 +62,6 @@ interface Resource<Entity extends Revised, Key extends ResourceKey, Document, Wa
   readonly remove: (context: Context, before: Entity) => Promise<Outcome<void>>;
 }
 
-/** The thing that is changed. */
 export interface ChangeTarget<Key> {
   readonly key: Key;
   /** The revisions that the client has seen; null: any. */

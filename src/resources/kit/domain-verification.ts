@@ -2,7 +2,6 @@
 import { namedObject } from '../../http/schema.ts';
 import { type Static, strictObject, Type } from '../../json-schema.ts';
 
-/** Instructions for the proof of a domain. */
 export interface DomainInstructions {
   readonly recordName: string;
   readonly word: string;

@@ -38,7 +38,6 @@ export function listedFinder(
       names.set(service.id, nameOnPage(service));
       return service.id;
     },
-    /** The name on pages of a service that was found. */
     nameOf: (listed: ListedOnPage): string => names.get(listed) ?? String(listed),
   };
 }

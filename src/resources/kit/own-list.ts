@@ -24,7 +24,6 @@ import { namedObject, PAGE_MEMBERS, whole } from '../../http/schema.ts';
 import { type TSchema, Type } from '../../json-schema.ts';
 import { bearerOf, type OwnEndpoint, ownRoute } from './write-route.ts';
 
-/** Which items of a list to read. */
 export interface ListWindow {
   /** Number of items, one more than the page shows: whether it is there tells whether another page follows. */
   readonly limit: number;
@@ -34,14 +33,12 @@ export interface ListWindow {
   readonly after: readonly PlaceMember[] | null;
 }
 
-/** The items of a window. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   /** Number of items of the whole list. */
   readonly total: number;
 }
 
-/** A list of what an account has. */
 export interface OwnList<Item, Filters extends ParameterSchemas>
   extends Pick<OwnEndpoint, 'path' | 'id' | 'tag' | 'summary' | 'description'> {
   /** The name of the schema of a page, such as `ApiKeyList`. */

@@ -27,7 +27,6 @@ export const IF_MATCH: OpenApiParameter = {
   schema: { type: 'string' },
 };
 
-/** The header of responses that show a revision. */
 export const ETAG_HEADER = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
 
 /** The headers of responses that show what was created. */
@@ -114,7 +113,6 @@ export function ownRoute({ path, handle, ...endpoint }: OwnEndpoint): Route {
   return { path, bucket: 'api', access: { scope }, handle, describe: describeRead };
 }
 
-/** The principal of a request with a key. */
 export function principalOf(key: KeyBearer): AccountPrincipal {
   const scopes = KEY_SCOPES.filter((scope) => key.scopes.includes(scope));
   return { role: 'owner', accountId: key.accountId, scopes };
@@ -216,7 +214,6 @@ export const idParameter = (what: string): OpenApiParameter => ({
   example: '7',
 });
 
-/** The things that a number in a path names. */
 type NumberedThing = 'key' | 'webhook' | 'channel' | 'rule' | 'message';
 
 /** The number in a path. Throws the error of a number that nothing has, where the text is no number. */

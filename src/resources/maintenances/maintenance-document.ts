@@ -24,7 +24,6 @@ const {
 const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: subjects, description }));
 
-/** A maintenance as its owner defines it. */
 export const MaintenanceDocumentSchema = strictObject({
   title: Type.String({ minLength: 1, maxLength: titleCharacters }),
   text: Type.Optional(Type.String({ maxLength: textCharacters, description: 'In Markdown.' })),

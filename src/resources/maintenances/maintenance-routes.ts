@@ -29,7 +29,6 @@ const MAX_NEXT = 5;
 
 const MaintenanceDefinitionSchema = named('MaintenanceDefinition', MaintenanceDocumentSchema);
 
-/** A maintenance as its account sees it. */
 const OwnerMaintenanceSchema = namedObject('OwnerMaintenance', {
   id: Type.String(),
   source: enumOf(['owner']),

@@ -66,7 +66,6 @@ export const maintenanceChanges = createChanges<
   },
 });
 
-/** A change of one occurrence. */
 export const OccurrenceActionSchema = strictObject({
   action: Type.Unsafe<string>({
     type: 'string',

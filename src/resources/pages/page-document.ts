@@ -124,7 +124,6 @@ export const PageDocumentSchema = strictObject({
   ),
 });
 
-/** A status page as a document. */
 export type PageDocument = Static<typeof PageDocumentSchema>;
 
 const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
@@ -132,7 +131,6 @@ const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
 /** A status page as its owner wants it, with a new password in clear text; null: there is none. */
 export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: string | null };
 
-/** The services that a document names. */
 export interface PageServices {
   /** Null: the account may not show such a service. */
   readonly find: (name: string) => ListedOnPage | null;

@@ -169,7 +169,6 @@ export function readRuleDocument(value: unknown, find: RuleNames): Outcome<Wante
   });
 }
 
-/** Members that choose services. */
 const SELECTIONS = ['own', 'services', 'categories', 'publicCategories', 'pages'] as const;
 
 /** The names of what a rule has by its id, or null: it is gone. */

@@ -10,7 +10,6 @@ import { idParameter, readId } from '../kit/write-route.ts';
 import { RuleDocumentSchema } from './rule-document.ts';
 import { type RuleContext, ruleChanges } from './rules.ts';
 
-/** A rule as its owner defines it. */
 export const RuleDefinitionSchema = named('RuleDefinition', RuleDocumentSchema);
 
 const RuleSchema = namedObject('Rule', {

@@ -10,7 +10,6 @@ import { MAX_RULES, type RuleEdit, type RuleStore } from '../../store/ports/aler
 /** The members of a rule besides its name. */
 type Definition = Pick<AlertRule, 'of' | 'events' | 'channels' | 'afterMs' | 'repeatMs' | 'quiet'>;
 
-/** Name of the fact with the number of the rules. */
 const VERSION_FACT = 'alert-rules';
 
 export const RULE_CALLS: Calls<RuleStore> = {

@@ -89,7 +89,6 @@ export const MONITORING_MEMBERS = {
 
 const MonitoringSchema = Type.Object(MONITORING_MEMBERS);
 
-/** The monitoring of a service as a document. */
 export type MonitoringDocument = Static<typeof MonitoringSchema>;
 
 /** The bounds of times and regions in checks of owners' services. */

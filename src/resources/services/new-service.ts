@@ -42,7 +42,6 @@ export async function addOrClaim(
   return claimed.ok ? outcome : claimed;
 }
 
-/** The dependencies of trials. */
 export interface TrialContext extends Pick<ServiceContext, 'destinations' | 'bounds'> {
   /** Makes one attempt, with the guards of owners' checks. */
   readonly tryCheck: (target: CheckTarget, timeoutMs: number) => Promise<Attempt>;
@@ -101,7 +100,6 @@ const TRIAL_TIMEOUT_MS = 4_000;
 /** The dependencies of the change. */
 type WatchContext = Parameters<typeof addOrClaim>[0] & TrialContext & { readonly registry: OwnedServices };
 
-/** The outcome of a line. */
 export type WatchedLine = PastedLine & {
   /** Null: it was not tried, as heartbeats, or because too many were tried within the minute. */
   readonly trial: Trial | null;

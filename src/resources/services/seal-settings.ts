@@ -40,7 +40,6 @@ export async function compareSecrets(
   });
 }
 
-/** The credentials of checks with their places. */
 function credentialsOf(checks: readonly OpenCheck[]) {
   return checks.flatMap(({ domain, check, secrets = {} }, index) =>
     Object.entries(secrets).map(([setting, value]) => ({

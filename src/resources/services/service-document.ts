@@ -123,7 +123,6 @@ export interface Registration extends DefinedService {
 
 const MONITORING = Object.keys(MONITORING_MEMBERS);
 
-/** The check that a document changes. */
 export interface PresentCheck {
   /** The check, whose address, times, regions and credentials may stay. */
   readonly before?: CheckDefinition | undefined;

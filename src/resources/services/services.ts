@@ -29,7 +29,6 @@ export interface ServiceContext extends PlaceContext {
 
 export type OwnedService = Service & { readonly accountId: number };
 
-/** A service as a document describes it. */
 interface WantedService {
   readonly service: Registration;
   /** Its check is a new one or leads elsewhere than the one before, which has to be permitted. */
@@ -158,7 +157,6 @@ async function sealed(
   return { ...service, check };
 }
 
-/** The outcome of a change of an owner's service. */
 export function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
   if (!outcome.ok) return outcome;
   const { value } = outcome;

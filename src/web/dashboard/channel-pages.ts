@@ -208,7 +208,6 @@ export async function outcomeOf(
   }
 }
 
-/** Adds a channel to a rule of the account. */
 async function addToRule(
   context: RuleContext,
   { name }: Channel,

@@ -19,7 +19,6 @@ import type { DefinedService } from '../../store/ports/services.ts';
 import type { LanguageTexts } from '../language/language.ts';
 import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
-/** Fields of settings begin with this. */
 const PREFIX = 'settings.';
 /** Fields that remove a credential begin with this. */
 const REMOVAL = 'remove.';
@@ -43,7 +42,6 @@ interface CommonField {
   readonly isLong?: boolean;
 }
 
-/** Bounds and choices of the fields. */
 interface FieldRange {
   readonly bounds: CheckBounds;
   /** The usual period of heartbeats, milliseconds. */

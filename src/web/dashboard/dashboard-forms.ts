@@ -34,7 +34,6 @@ export interface AccountShare {
   readonly waiting: number;
 }
 
-/** The parts that a site has for owners. */
 export interface OwnerSources extends Pick<SignInSources, 'providers' | 'local' | 'sessions'> {
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
@@ -72,7 +71,6 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'>, Owner
 /** Shows the page that asks before a form is taken. */
 export type AskFirst = (question: AskedForm, session: Visitor) => HttpResponse;
 
-/** A form that waits for an answer. */
 interface AskedForm {
   readonly thing: ConfirmedThing;
   /** The path to which the form is sent. */
@@ -83,7 +81,6 @@ interface AskedForm {
   readonly fields: FormFields;
 }
 
-/** The sources of routes of forms. */
 export type FormSources = Pick<SignInSources, 'sessions' | 'cookie' | 'chargeChange'> & {
   readonly askFirst?: AskFirst;
 };
@@ -126,7 +123,6 @@ export function requireRole(session: Visitor, needed: Role): void {
     throw new HttpError('forbidden_role', describeRefusal(refusal));
 }
 
-/** The input of a form. */
 export type FormFields = ReadonlyMap<string, string>;
 
 /** Problems by the name of their field, in the language of the page; `form` concerns the form as a whole. */
@@ -256,7 +252,6 @@ export function visitorForms(
     });
 }
 
-/** The refusals in the language of the page. */
 export function describeRefusals(
   { refusals }: Extract<Outcome<unknown>, { readonly ok: false }>,
   { language }: Pick<Visitor, 'language'>,
@@ -335,7 +330,6 @@ export function shownRevision(
   return refused === null || refused.isOvertaken ? revision : numberIn(refused.typed, 'revision') || revision;
 }
 
-/** The forms of a page for its template. */
 export function viewForms(refused: RefusedForm | null) {
   const [first] = Object.keys(refused?.problems ?? {});
   const problemOf = (form: string, field: string) =>

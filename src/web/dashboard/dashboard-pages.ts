@@ -228,7 +228,6 @@ const UPTIME_DAYS = 30;
 /** The last bar is the hour that goes on. */
 const BARS = 24;
 
-/** Creates the function that reads the rows. */
 function createServiceTable(
   sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'status' | 'now'>,
 ) {

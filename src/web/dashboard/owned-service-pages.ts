@@ -238,7 +238,6 @@ function newestReports(beats: readonly StoredHeartbeat[], logs: readonly Heartbe
     .slice(0, SHOWN);
 }
 
-/** Creates the function that reads it. */
 function createServicePast(
   sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'directory' | 'bounds' | 'now'>,
 ) {

@@ -15,7 +15,6 @@ import {
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** Path of the status pages of an account. */
 export const PAGES_PATH = '/dashboard/pages';
 
 export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {

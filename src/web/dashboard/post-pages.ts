@@ -25,7 +25,6 @@ import {
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** A field of a form. */
 export interface PostField {
   readonly name: string;
   readonly label: string;
@@ -42,7 +41,6 @@ export interface PostField {
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
 }
 
-/** A post in the list. */
 export interface PostCard {
   readonly title: string;
   /** The word beside the title, and its look. */
@@ -62,7 +60,6 @@ export interface PostCard {
 /** A form about one post: the member, the input and the ID of the post. */
 type Change = (session: Visitor, fields: FormFields, id: string) => Promise<FormOutcome>;
 
-/** One of the two kinds. */
 export interface PostKind<Post extends PostSubject, Document, Context> {
   readonly path: string;
   readonly words: (language: Language) => PostWords;

@@ -90,7 +90,6 @@ export interface RuleFormParts {
   readonly search: string;
 }
 
-/** The fields of a rule for the template. */
 export function ruleFields(
   { document, accountId, own, pages, channels, directory, search }: RuleFormParts,
   { texts: { alerts, category } }: LanguageTexts,

@@ -23,7 +23,6 @@ import {
 import { readRuleFields, ruleFields, ruleProblems } from './rule-fields.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** Path of the rules of an account. */
 const RULES_PATH = '/dashboard/rules';
 const MAX_SEARCH_LENGTH = 100;
 
@@ -170,7 +169,6 @@ const refuseWithoutChannel = {
   refusals: [{ field: 'channels', refusal: { code: 'rule_channels_missing' } }],
 } as const;
 
-/** A rule in words. */
 function viewRule(
   rule: AlertRule,
   { channels, after, repeat, quiet }: RuleDocument,

@@ -112,7 +112,6 @@ export async function tryForm(
   }
 }
 
-/** A trial for the template. */
 export function viewTrial({ attempt, verdict }: Trial, language: Language) {
   const { checks, service, status } = language.texts;
   const { suspect, failure, responseTimeMs, statusCode } = attempt;

@@ -7,7 +7,6 @@ import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusHeads } from '../../store/ports/status.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 
-/** A service of the home page. */
 export interface HomeEntry {
   readonly service: Service;
   /** The displayed name; for a service of an owner it includes the domain. */
@@ -34,7 +33,6 @@ interface Found {
   readonly isTroubled: boolean;
 }
 
-/** A filter of services. */
 export interface HomeFilter {
   /** Part of a name or domain, in any case; empty: any. If it is in none, services with a similar name match. */
   readonly text: string;
@@ -44,7 +42,6 @@ export interface HomeFilter {
   readonly status: ServiceStatus | 'troubled' | '';
 }
 
-/** The services of the home page. */
 export type HomeView = ReturnType<typeof readHomeView>;
 
 /** Maximum number of services with a similar name. */

@@ -21,7 +21,6 @@ export interface SparklineSources {
   readonly clock: Clock;
 }
 
-/** The path that pages refer to. */
 export const SPARKLINES_PATH = '/sparklines.svg';
 /** The same with the services of the reader, under one strip. */
 export const OWN_SPARKLINES_PATH = `${SPARKLINES_PATH}?own`;
@@ -145,7 +144,6 @@ function drawLine(levels: readonly CellLevel[]): string {
   return `${line === '' ? '' : `<path fill="none" stroke="currentColor" d="${line}"/>`}${marks.join('')}`;
 }
 
-/** Spans of one level. */
 function runsOf(levels: readonly CellLevel[]) {
   const runs: { level: CellLevel; from: number; length: number }[] = [];
   levels.forEach((level, from) => {

@@ -59,7 +59,6 @@ const some = (count: number, all: number, verb: (are: string) => string): string
   return `${count} of ${all} services ${verb(count === 1 ? 'is' : 'are')}`;
 };
 
-/** The texts of status pages. */
 export const englishStatusPage = {
   notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
@@ -134,7 +133,6 @@ const services = (count: number) => (count === 1 ? '1 service' : `${count} servi
 const picture = (formats: readonly string[], kib: number, pixels: number) =>
   `Picture: ${formats.join(', ')}, up to ${kib} KiB and ${pixels} pixels`;
 
-/** The texts of the editor. */
 export const englishPageEditor = {
   lead: 'A status page shows services of your choice, public ones and your own, under your title and logo. Anyone can read it.',
   noPages: 'None yet.',

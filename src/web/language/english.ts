@@ -126,7 +126,6 @@ export const englishAbout = {
 
 const shared = SHARED_TEXTS.en;
 
-/** The texts of the site in English. */
 export const english = {
   status: shared.status,
   incidentStatus: shared.incidentStatus,
@@ -371,5 +370,4 @@ export const english = {
   start: englishStart,
 };
 
-/** The texts of a language. */
 export type Texts = typeof english;

@@ -3,7 +3,6 @@
 import type { TextTable } from '../../domain/coded-text.ts';
 import type { RefusalParams } from '../../domain/refusal.ts';
 
-/** Forms that are more than an example. */
 const FORMS: ReadonlyMap<string, string> = new Map([
   [
     'a header such as "Accept: text/html"; those with credentials belong to secretHeaders',

@@ -2,7 +2,6 @@
 import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 
-/** The texts of the pages of subscriptions. */
 export const germanSubscribe: Texts['subscribe'] = {
   byMail: 'Per E-Mail',
   byMailFor: 'für Menschen: Störungen, Vorfälle und Wartungen',

@@ -115,7 +115,6 @@ const germanAbout: typeof englishAbout = {
 
 const shared = SHARED_TEXTS.de;
 
-/** The texts of the site in German. */
 export const german: Texts = {
   status: shared.status,
   incidentStatus: shared.incidentStatus,

@@ -13,7 +13,6 @@ import { english, type Texts } from './english.ts';
 import { german } from './german.ts';
 import { type ChosenTheme, chooseTheme } from './theme.ts';
 
-/** A language with its texts and formats. */
 export interface Language {
   readonly code: LanguageCode;
   /** Name of the language in that language. */

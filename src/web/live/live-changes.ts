@@ -25,7 +25,6 @@ import type { Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 
-/** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
@@ -200,7 +199,6 @@ export function serviceUpdate(
   };
 }
 
-/** The updates of several services as one. */
 export function joinUpdates(all: readonly LiveUpdate[]): LiveUpdate {
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   for (const status of SERVICE_STATUSES) {

@@ -92,7 +92,6 @@ interface Stream {
   readonly shown: ShownServices;
 }
 
-/** The streams of open pages. */
 export class LiveStreams {
   readonly #changes: LiveChanges;
   readonly #directory: LiveSources['directory'];

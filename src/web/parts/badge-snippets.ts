@@ -7,7 +7,6 @@ import { type BadgeRequest, visibleLine } from '../../view/badge-query.ts';
 /** Height of a badge of the style `compact` in pixels; its width is that of its text. */
 const COMPACT_HEIGHT = 20;
 
-/** A badge of a service. */
 export interface BadgePlace {
   /** Without a slash at its end. */
   readonly siteUrl: string;

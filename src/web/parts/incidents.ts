@@ -50,7 +50,6 @@ export function stateWord(
   return (severity === 'maintenance' ? texts.incidents.maintenanceState : texts.incidentStatus)[status];
 }
 
-/** The duration of an incident so far. */
 export function durationOf(
   { startedAt, resolvedAt }: Pick<Incident, 'startedAt' | 'resolvedAt'>,
   { texts, formats }: Pick<Language, 'texts' | 'formats'>,

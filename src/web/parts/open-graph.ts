@@ -3,7 +3,6 @@
 /** A `meta` element: `<meta property="…" content="…">`, or with `name` in the place of `property`. Not yet escaped. */
 export type MetaTag = ReturnType<typeof property | typeof name>;
 
-/** A page for link previews. */
 export interface LinkedPage {
   readonly title: string;
   /** One or two sentences of plain text. */

@@ -23,7 +23,6 @@ interface EndedCheck {
   readonly at: string;
 }
 
-/** A service in the search index. */
 export type SearchRow = readonly [
   name: string,
   domain: string,

@@ -104,7 +104,6 @@ export async function viewPost(
   };
 }
 
-/** A maintenance of an owner in a list. */
 export async function viewShortText(text: OwnerText) {
   return await viewText(shortText(text));
 }

@@ -22,7 +22,6 @@ export interface PageData {
   readonly [name: string]: unknown;
 }
 
-/** Sources of every page. */
 export interface ViewSources {
   readonly assets: AssetAddresses;
   readonly version: string;

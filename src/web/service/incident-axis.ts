@@ -34,7 +34,6 @@ const MARK_RADIUS = 5;
 /** Heights of cells, so that colour is not the only sign. */
 const CELL_HEIGHTS = { up: 10, slow: 17, down: CELLS_HEIGHT, suspect: 10, none: 3 } as const;
 
-/** Who speaks in an incident. */
 type Voice = Incident['source'];
 const VOICES: readonly Voice[] = ['own', 'vendor', 'owner'];
 

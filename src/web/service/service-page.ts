@@ -54,7 +54,6 @@ export interface ServicePageSources extends SiteSources {
   readonly beginHistory: BeginHistory;
 }
 
-/** The routes of the page and of its chart. */
 export function servicePages(
   render: RenderPage,
   sources: ServicePageSources,
@@ -72,7 +71,6 @@ export function servicePages(
   ];
 }
 
-/** The views of a service. */
 class ServicePages {
   readonly #sources: ServicePageSources;
   readonly #render: RenderPage;

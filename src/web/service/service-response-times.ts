@@ -21,7 +21,6 @@ const PERCENTILES = [
 const WIDTH = 1_000;
 const HEIGHT = 200;
 
-/** The known buckets of a range. */
 export interface KnownTimes {
   readonly buckets: readonly Bucket[];
   /** Start of the buckets if the service is newer than the range, epoch milliseconds; null: they cover the range. */

@@ -76,7 +76,6 @@ export function viewGroups(
     }));
 }
 
-/** Maintenance that the owner announces. */
 export async function viewAnnounced(look: PageView, { texts }: ChosenLanguage) {
   return await Promise.all(
     look.announced.map(async ({ title, services, pages: named, occurrence, ...text }) => ({
@@ -91,7 +90,6 @@ export async function viewAnnounced(look: PageView, { texts }: ChosenLanguage) {
   );
 }
 
-/** Maintenance of vendors. */
 export function viewMaintenances(
   directory: PageViewSources['directory'],
   look: PageView,

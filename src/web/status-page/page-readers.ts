@@ -34,7 +34,6 @@ export type UnlockOutcome =
 /** Decides who may read pages. */
 type PageReaders = ReturnType<typeof createPageReaders>;
 
-/** Creates the decision. */
 export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
   const sessionCookie = createSiteCookie(siteUrl);
   const cookieOf = ({ id }: Pick<OwnedPage, 'id'>) => createSiteCookie(siteUrl, `upbeat-page-${id}`);

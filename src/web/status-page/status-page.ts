@@ -74,7 +74,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   ];
 }
 
-/** The views of owners' pages. */
 class StatusPages {
   readonly #render: RenderPage;
   readonly #sources: StatusPageViewSources;
@@ -282,7 +281,6 @@ function pictureRoute(sources: PageViewSources, use: PictureUse): Route {
   });
 }
 
-/** The route of the style sheet. */
 function brandRoute(sources: PageViewSources): Route {
   return pageRoute({ path: '/p/:slug/brand.css', open: 'page' }, async (request) => {
     const page = await findShownPage(request, sources);
