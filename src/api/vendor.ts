@@ -14,8 +14,8 @@ import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole 
 import { strictObject, Type } from '../json-schema.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
+import { readUnread, unreadPeriods } from '../view/honesty.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { readUnread, unreadPeriods } from '../view/unread-periods.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 

@@ -17,8 +17,7 @@ import {
   refuse,
 } from '../resources/kit/change.ts';
 import { type ListedOnPage, listedFinder } from '../resources/kit/listed-services.ts';
-import { isObject } from '../resources/kit/merge-patch.ts';
-import { takeKept } from '../resources/kit/take-kept.ts';
+import { isObject, takeKept } from '../resources/kit/read-document.ts';
 import {
   type PageServices,
   pageDocumentOf,
@@ -29,9 +28,9 @@ import type { PageDomainRules } from '../resources/pages/page-domains.ts';
 import { needsName, sealReaders } from '../resources/pages/pages.ts';
 import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
-import { refuseListed } from '../resources/services/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
 import { type Registration, readServiceDocument } from '../resources/services/service-document.ts';
+import { refuseListed } from '../resources/services/services.ts';
 import type {
   WantedChannel,
   WantedMaintenance,

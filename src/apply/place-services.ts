@@ -1,7 +1,7 @@
 /** Which service of an account each entry of a document of `apply` stands for. */
 import { DEFAULT_CHECK, furtherSlug, type Service } from '../domain/service.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
-import { isObject } from '../resources/kit/merge-patch.ts';
+import { isObject } from '../resources/kit/read-document.ts';
 
 export interface PlacedEntry {
   /** The domain of the first service of a host, else the slug. */

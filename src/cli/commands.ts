@@ -113,11 +113,11 @@ function addAccounts(program: Command): void {
       'number of the account, from "upbeat accounts list", instead of its name',
       readId,
     )
-    .action(act(async () => (await import('./setup-links.ts')).printSetupLink));
+    .action(act(async () => (await import('./link-accounts.ts')).printSetupLink));
   addJson(accounts, 'reset', 'print a one-time link for a person who can no longer sign in')
     .argument('<name>', 'display name of the person, or the name they sign in with')
     .option('--person <id>', 'number of the person, if several have this name', readId)
-    .action(act(async () => (await import('./setup-links.ts')).printResetLink));
+    .action(act(async () => (await import('./link-accounts.ts')).printResetLink));
 }
 
 function addServices(program: Command): void {

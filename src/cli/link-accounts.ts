@@ -1,7 +1,11 @@
 /** `upbeat accounts link` and `upbeat accounts merge`, which join what commands made with who signs in, and `upbeat accounts trust`. */
 import { userInfo } from 'node:os';
+import { nameKeyOf } from '../auth/password-sign-in.ts';
+import { makeSetupLink, type SetupLinkTarget } from '../auth/setup-links.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { formatTime } from '../domain/durations.ts';
+import { printable } from '../domain/printable-text.ts';
 import { PAGE_BOUNDS } from '../domain/status-page.ts';
 import { MAX_KEYS } from '../resources/keys/keys.ts';
 import { attempt, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
@@ -17,8 +21,9 @@ import { MAX_CHANNELS } from '../store/ports/channels.ts';
 import { MAX_MEMBERS } from '../store/ports/invitations.ts';
 import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import type { FoundPerson } from '../store/ports/sign-in.ts';
 import { MAX_WEBHOOKS } from '../store/ports/webhooks.ts';
-import { chooseAccount, trustOf } from './accounts.ts';
+import { type AccountChoice, chooseAccount, findAccount, readAccountChoice, trustOf } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
@@ -230,4 +235,59 @@ function exceededBy(plan: MergePlan, domainsPerAccount: number): ExceededLimit[]
     { kind: 'members', count: membersBefore + joined, max: MAX_MEMBERS },
   ];
   return limits.filter(({ count, max }) => count > max);
+}
+
+/** Prints a link for a new person, who owns the given account or a new one. */
+export async function printSetupLink(options: CommonOptions & AccountChoice): Promise<void> {
+  const { config: file, json = false } = options;
+  const isNamed = options.account !== undefined || options.accountId !== undefined;
+  const choice = isNamed ? readAccountChoice(options) : null;
+  const link = await withRegistry(file, async (registry, { http }) => {
+    const accountId = choice === null ? null : (await findAccount(registry, choice)).id;
+    const target: SetupLinkTarget = { kind: 'person', accountId, personId: null };
+    return await makeSetupLink(registry, http.siteUrl, target, systemClock.now());
+  });
+  print(link, json, 'it creates a person who signs in');
+}
+
+/** Prints a link for a person who has lost everything. What they signed in with ends when it is used. */
+export async function printResetLink(
+  name: string,
+  { config: file, json = false, person: id }: CommonOptions & { readonly person?: number },
+): Promise<void> {
+  const link = await withRegistry(file, async (registry, { http }) => {
+    const found = await registry.findPeople(name, nameKeyOf(name));
+    const { id: personId } = choosePerson(
+      name,
+      id === undefined ? found : found.filter((one) => one.id === id),
+    );
+    const target: SetupLinkTarget = { kind: 'reset', accountId: null, personId };
+    return await makeSetupLink(registry, http.siteUrl, target, systemClock.now());
+  });
+  print(link, json, `it ends what ${name} signed in with before`);
+}
+
+function choosePerson(name: string, found: readonly FoundPerson[]): FoundPerson {
+  const [first, ...others] = found;
+  if (first === undefined)
+    throw new CommandError(`There is no person ${name}. "upbeat accounts list" shows them.`);
+  if (others.length === 0) return first;
+  const people = found.map(({ id, accounts }) => `${id} (of ${accounts.join(', ')})`);
+  throw new CommandError(
+    `Several people have the name ${name}: choose one by --person: ${people.join('; ')}.`,
+  );
+}
+
+/** The link stands alone on standard output. */
+function print(
+  { url, expiresAt }: { readonly url: string; readonly expiresAt: number },
+  json: boolean,
+  what: string,
+): void {
+  if (json) {
+    printJson({ url, expires: formatTime(expiresAt) });
+    return;
+  }
+  console.log(printable(url));
+  printNote(`valid once, until ${formatTime(expiresAt)}; ${what}`);
 }

@@ -11,13 +11,12 @@ import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
 import { destinationsByTrust } from '../outbound/owner-destinations.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
-import { mergePatch } from '../resources/kit/merge-patch.ts';
+import { mergePatch } from '../resources/kit/read-document.ts';
 import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
   renewBadgeAddress,
 } from '../resources/services/heartbeat-addresses.ts';
-import { registerServices } from '../resources/services/register-services.ts';
 import {
   type Registration,
   readServiceDocument,
@@ -27,7 +26,7 @@ import {
   type TextMember,
 } from '../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
-import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
+import { registerServices, type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { AllServices } from '../store/ports/services.ts';
 import { findKey } from '../store/secrets/secret-key.ts';

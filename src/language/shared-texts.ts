@@ -14,8 +14,7 @@ import {
 } from '../domain/incident/incident.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { createFormats, type Formats } from './formats.ts';
-import { germanFailure, germanSymptom } from './german-failures.ts';
-import { germanNote, germanOpening, germanReason } from './german-incidents.ts';
+import { germanFailure, germanNote, germanOpening, germanReason, germanSymptom } from './german-failures.ts';
 import type { WordOf } from './phrase.ts';
 
 /** Codes of the supported languages (BCP 47). */

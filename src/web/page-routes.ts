@@ -13,7 +13,7 @@ import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
-import type { ReaderWatch } from '../view/reader-watch.ts';
+import type { ReaderWatch } from '../view/service-finder.ts';
 import { findLockedPage, findShownPage, pageNotFound, shownOn } from '../view/status-page-view.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';

@@ -9,7 +9,7 @@ import { describeSettingProblem } from '../../src/domain/input-problem.ts';
 import { type CheckSettings, DEFAULT_CHECK, type ProbedKind } from '../../src/domain/service.ts';
 import { operatorLimits } from '../../src/kinds/check-members.ts';
 import { validatePublicSettings, validateSettings } from '../../src/kinds/settings.ts';
-import { mergePatch } from '../../src/resources/kit/merge-patch.ts';
+import { mergePatch } from '../../src/resources/kit/read-document.ts';
 import { readServiceDocument } from '../../src/resources/services/service-document.ts';
 import { openProbe } from '../probe/try-probe.ts';
 import { type CertificateOptions, makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';

@@ -10,7 +10,7 @@ import { createOutbound } from '../../src/outbound/outbound.ts';
 import { destinationsByTrust, ownerPolicy } from '../../src/outbound/owner-destinations.ts';
 import { createProber } from '../../src/probe/prober.ts';
 import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';
-import { registerServices } from '../../src/resources/services/register-services.ts';
+import { registerServices } from '../../src/resources/services/services.ts';
 import { LOOPBACK_SETTINGS } from '../probe/try-probe.ts';
 import { USUAL } from '../support/attempts.ts';
 import { listenOn } from '../support/loopback.ts';

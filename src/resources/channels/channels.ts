@@ -5,7 +5,7 @@ import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
-import { isObject } from '../kit/merge-patch.ts';
+import { isObject } from '../kit/read-document.ts';
 import {
   type ChannelDocument,
   type ChannelKinds,

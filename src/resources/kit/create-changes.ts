@@ -11,7 +11,7 @@ import {
   refuse,
   refuseRole,
 } from './change.ts';
-import { mergePatch } from './merge-patch.ts';
+import { mergePatch } from './read-document.ts';
 
 /** The number or the name of a thing in paths and commands. */
 export type ResourceKey = number | string;

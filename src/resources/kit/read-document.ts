@@ -5,8 +5,7 @@ import { findForbidden } from '../../domain/printable-text.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../../kinds/check-members.ts';
 import { describeKeyword } from '../../kinds/settings.ts';
-import { accept, type FieldRefusal, type Outcome } from './change.ts';
-import { isObject } from './merge-patch.ts';
+import { accept, type FieldRefusal, type Outcome, type Refused } from './change.ts';
 
 /** Formats of members that are text: what each accepts, and an example for messages. */
 const DOCUMENT_FORMATS = {
@@ -108,4 +107,60 @@ function isHttpUrl(text: string): boolean {
 
 function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** Documents are no deeper; below, a patch replaces what it meets. */
+const MAX_DEPTH = 20;
+
+/** The target after the patch: members that are null are removed, objects are merged, and all else is replaced. */
+export function mergePatch(target: unknown, patch: unknown, depth = 0): unknown {
+  if (!isObject(patch) || depth === MAX_DEPTH) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value, depth + 1));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Returns true if a value is an object, and no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A document without the secrets that are kept, and the names of their settings. */
+interface KeptSecrets {
+  readonly document: unknown;
+  readonly kept: readonly string[];
+}
+
+/**
+ * Takes secrets that are null out of the `settings` of a document. `secrets`: names of settings that are secret; `stored`: those that
+ * have a value. Refused with `setting_invalid` if there is none to keep; the fields are paths such as `settings.token`.
+ */
+export function takeKept(
+  document: unknown,
+  secrets: readonly string[],
+  stored: object = {},
+): Outcome<KeptSecrets> {
+  if (!isObject(document) || !isObject(document.settings)) return accept({ document, kept: [] });
+  const { settings } = document;
+  const kept = secrets.filter((name) => settings[name] === null);
+  const missing = kept.filter((name) => !Object.hasOwn(stored, name));
+  if (missing.length > 0) return refuseSecrets(missing, 'secret_missing', 'settings');
+  const rest = Object.entries(settings).filter(([name]) => !kept.includes(name));
+  return accept({ document: { ...document, settings: Object.fromEntries(rest) }, kept });
+}
+
+/** Refuses secrets, whose settings are at that path. */
+export function refuseSecrets(
+  names: readonly string[],
+  code: 'secret_missing' | 'secret_again',
+  path: string,
+): Refused {
+  const refusals = names.map((setting) => ({
+    field: `${path}.${setting}`,
+    refusal: { code: 'setting_invalid', setting, problem: { code } } as const,
+  }));
+  return { ok: false, refusals };
 }

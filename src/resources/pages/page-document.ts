@@ -25,8 +25,7 @@ import type { WantedPage } from '../../store/ports/account-content.ts';
 import type { StoredPicture } from '../../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, readAll, refuse } from '../kit/change.ts';
 import type { ListedOnPage } from '../kit/listed-services.ts';
-import { isObject } from '../kit/merge-patch.ts';
-import { createDocumentReader } from '../kit/read-document.ts';
+import { createDocumentReader, isObject } from '../kit/read-document.ts';
 import { atDomain, FORM_OF_DOMAIN, type PageDomainRules, readPageDomain } from './page-domains.ts';
 import { readPicture } from './read-picture.ts';
 

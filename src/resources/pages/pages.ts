@@ -15,7 +15,7 @@ import type { PageEdit, PagePasswords, PageStore } from '../../store/ports/statu
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges, type ReadingOf } from '../kit/create-changes.ts';
 import { byNameOnPage, type ListedOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
-import { isObject } from '../kit/merge-patch.ts';
+import { isObject } from '../kit/read-document.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
 
 export interface PageContext {

@@ -28,9 +28,7 @@ import {
   readServiceHost,
   refuse,
 } from '../kit/change.ts';
-import { isObject } from '../kit/merge-patch.ts';
-import { createDocumentReader } from '../kit/read-document.ts';
-import { refuseSecrets, takeKept } from '../kit/take-kept.ts';
+import { createDocumentReader, isObject, refuseSecrets, takeKept } from '../kit/read-document.ts';
 import {
   type CheckRules,
   checkDocumentOf,

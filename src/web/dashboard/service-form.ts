@@ -9,7 +9,7 @@ import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import type { Outcome } from '../../resources/kit/change.ts';
-import { mergePatch } from '../../resources/kit/merge-patch.ts';
+import { mergePatch } from '../../resources/kit/read-document.ts';
 import { addOrClaim, type Trial, tryService } from '../../resources/services/new-service.ts';
 import { serviceDocumentOf } from '../../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type ServicePatch } from '../../resources/services/service-texts.ts';

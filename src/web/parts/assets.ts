@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { DATA_HEADERS } from '../../http/complete-response.ts';
 import { entityTag } from '../../http/conditional.ts';
 import { HttpError } from '../../http/problem.ts';
 import { pageRoute, type Route } from '../../http/route.ts';
-import { DATA_HEADERS } from '../../http/security-headers.ts';
 
 /** URLs of the files, with their hashes. */
 export type AssetAddresses = ReturnType<typeof createAssets>['addresses'];

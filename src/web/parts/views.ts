@@ -1,9 +1,9 @@
 /** Renders pages with eta templates, which escape all values except our own markup. */
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
+import { PAGE_HEADERS } from '../../http/complete-response.ts';
 import { type HttpError, prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../../http/route.ts';
-import { PAGE_HEADERS } from '../../http/security-headers.ts';
 import { asMarkup, type Phrase, time } from '../../language/phrase.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';

@@ -15,6 +15,7 @@ import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
 import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
+import { readUnread, unreadPeriods } from '../../view/honesty.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -29,7 +30,6 @@ import {
   type Window,
   windowOf,
 } from '../../view/time-ranges.ts';
-import { readUnread, unreadPeriods } from '../../view/unread-periods.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';

@@ -2,10 +2,10 @@
 
 import type { Service } from '../../domain/service.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
+import { EMBED_HEADERS } from '../../http/complete-response.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError, prefersPage } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
-import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { time } from '../../language/phrase.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';

@@ -7,7 +7,7 @@ import { CATEGORIES } from '../../../src/domain/category.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
 import { createOwnerDestinations } from '../../../src/outbound/owner-destinations.ts';
-import { mergePatch } from '../../../src/resources/kit/merge-patch.ts';
+import { mergePatch } from '../../../src/resources/kit/read-document.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import { USUAL } from '../../support/attempts.ts';
 import { PUBLIC_ONLY, USUAL_REACH } from '../../support/destinations.ts';

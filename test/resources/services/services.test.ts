@@ -4,7 +4,7 @@ import t from 'tap';
 import { type AllowedDestinations, ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
 import { type CheckDefinition, DEFAULT_CHECK, MONITORING_KINDS } from '../../../src/domain/service.ts';
 import { ownerLimits } from '../../../src/kinds/check-members.ts';
-import { mergePatch } from '../../../src/resources/kit/merge-patch.ts';
+import { mergePatch } from '../../../src/resources/kit/read-document.ts';
 import { claimPlace } from '../../../src/resources/services/domains.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import {

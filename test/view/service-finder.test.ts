@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { retryLater } from '../../src/http/problem.ts';
-import { createReaderWatch } from '../../src/view/reader-watch.ts';
+import { createReaderWatch } from '../../src/view/service-finder.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 t.test('it ends the stream of a reader who is refused, and none while nothing can be read', async (t) => {
