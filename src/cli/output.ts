@@ -92,7 +92,7 @@ export function tableOf(columns: readonly string[], rows: readonly OutputRow[]):
 }
 
 /** Width of the longest line in characters. */
-export function widthOf({ widths }: Pick<Table, 'widths'>): number {
+function widthOf({ widths }: Pick<Table, 'widths'>): number {
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * Math.max(0, widths.length - 1);
 }
 
@@ -143,7 +143,7 @@ const TONES = new Map<string, Tone>([
 ]);
 
 /** The colours of the columns `status` and `state` by their words; cells without a value are grey. */
-export const styleOfWord: CellStyle = (column, text, word) => {
+const styleOfWord: CellStyle = (column, text, word) => {
   if (word === '-') return colour('gray', text);
   const tone = column === 'status' || column === 'state' ? TONES.get(word) : undefined;
   return tone === undefined ? text : colour(tone, text);

@@ -244,7 +244,7 @@ export function germanFailure(failure: Symptom): string {
 }
 
 /** A failure in one line after the name of the service: the symptom, then the cause where that says more. */
-export function germanTrouble(failure: Symptom): string {
+function germanTrouble(failure: Symptom): string {
   return withCause(germanSymptom(failure), failure, causeOf(failure));
 }
 

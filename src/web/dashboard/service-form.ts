@@ -77,7 +77,7 @@ export function atFields<T>(outcome: Outcome<T>, fields: FormFields): Outcome<T>
 }
 
 /** The document of a new service. A blank name stands for the domain; a URL is pasted from the browser for its host. */
-export function documentIn(fields: FormFields): object {
+function documentIn(fields: FormFields): object {
   const { name, ...patch } = patchIn(fields);
   const typed = fields.get('domain') ?? '';
   const pasted = /^https?:\/\//i.test(typed.trim()) ? URL.parse(typed.trim())?.hostname : undefined;
