@@ -21,6 +21,7 @@ import { drawChart } from '../src/render/chart.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { double } from '../test/support/double.ts';
 import { NO_LIMIT, serveApp } from './serve-app.ts';
 import { makeServices } from './services.ts';
 
@@ -144,9 +145,9 @@ async function upbeat(): Promise<number> {
   const app = await serveApp({
     directory,
     status,
-    keys: { findKey: async () => null, touchKeys: async () => {} },
+    keys: double({ findKey: async () => null, touchKeys: async () => {} }),
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
-    registry: {
+    registry: double({
       addHeartbeatLog: () => Promise.reject(new Error('no heartbeats here')),
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
       getFact: async () => null,
@@ -173,7 +174,7 @@ async function upbeat(): Promise<number> {
       incidentsBeside: async () => ({ older: null, newer: null }),
       listMaintenances: async () => [],
       countMaintenances: async () => 0,
-    },
+    }),
     renderBadge: async (text) => drawBadge(text),
     pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
     eventIds,

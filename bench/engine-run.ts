@@ -15,6 +15,7 @@ import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { double } from '../test/support/double.ts';
 import { engineSettings, makeServices, RECORD_OPTIONS } from './services.ts';
 
 /** Options of {@link openEngine}. */
@@ -42,16 +43,16 @@ export async function openEngine(
   { onResults = () => {}, road = directRoad }: EngineRunOptions = {},
 ): Promise<EngineRun> {
   const record = new ResultRecord({
-    registry: {
+    registry: double({
       commitUpdates: async (updates) => updates.map(() => ({ kind: 'committed', transition: null })),
       listIncidents: async () => [],
       transitionsAfter: async () => [],
       lastTransition: async () => 0,
-    },
+    }),
     status: createMemoryStatusStore({ log: silentLog }),
     samples: { append: async (samples) => void packSamples(samples) },
     heartbeats: {
-      registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
+      registry: double({ claimDomain: () => Promise.reject(new Error('no heartbeats here')) }),
       isCatalogueDomain: () => false,
       silenceMs: 600_000,
     },

@@ -16,9 +16,11 @@ import { type RedisAddress, readRedisAddress } from '../src/domain/redis-address
 import type { Sample } from '../src/domain/sample.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
+import type { OwnershipStore } from '../src/store/ports/ownership.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';
+import { double } from '../test/support/double.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
 import { createLoopbackProber, targetsOf } from './check-ways.ts';
@@ -181,7 +183,7 @@ function openRoad(address: RedisAddress) {
 }
 
 const NO_HEARTBEATS = {
-  registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
+  registry: double<OwnershipStore>({ claimDomain: () => Promise.reject(new Error('no heartbeats here')) }),
   isCatalogueDomain: () => false,
   silenceMs: 600_000,
 };

@@ -6,6 +6,7 @@ import { createHttpServer } from '../src/http/server.ts';
 import { silentLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { createApp } from '../src/site/app.ts';
+import { double } from '../test/support/double.ts';
 
 /** More requests a minute than a benchmark can send. */
 export const NO_LIMIT = 1_000_000_000;
@@ -37,7 +38,7 @@ export async function serveApp({ keys, ...parts }: AppParts) {
       authenticatedPerMinute: NO_LIMIT,
       changesPerAccount: NO_LIMIT,
     },
-    samples: { query: async () => [], regionsOf: async () => [] },
+    samples: double({ query: async () => [], regionsOf: async () => [] }),
     vendorOf: () => null,
     owners: null,
     ownedPages: null,

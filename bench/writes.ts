@@ -21,6 +21,7 @@ import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createBadgeAddresses } from '../src/view/badge-addresses.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { double } from '../test/support/double.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows } from './row.ts';
 import { sendConcurrently } from './send-concurrently.ts';
@@ -147,7 +148,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
     owners: {
       registry,
       sessions: createSessions({ registry, clock }),
-      samples: { newest: async () => [], query: async () => [] },
+      samples: double({ newest: async () => [], query: async () => [] }),
       providers: [],
       local: createLocalSignIn({
         registry,

@@ -146,7 +146,7 @@ const NO_DELIVERIES = () => async () => {};
  * in it is worth nothing once it was used, an account exists, or a day has passed. Null: none is needed, or it could not be made.
  */
 async function offerFirstAccount(parts: {
-  readonly registry: Pick<SignInStore, 'signInWays'> & SetupLinkStore;
+  readonly registry: SignInStore & SetupLinkStore;
   readonly siteUrl: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -168,7 +168,7 @@ async function offerFirstAccount(parts: {
 }
 
 interface TrustParts {
-  readonly registry: Pick<AccountStore, 'trustNamed'>;
+  readonly registry: AccountStore;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -9,6 +9,7 @@ import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { observeAlerts, observeProgram } from '../src/metrics/observe-program.ts';
 import { createStatusTally } from '../src/store/status/memory-status-store.ts';
+import { double } from './support/double.ts';
 import { hasProgram } from './support/install-servers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -113,7 +114,7 @@ t.test('it alerts on metrics that there are', async (t) => {
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
     directory: { all: () => [], hidden: () => [] },
-    status: { ...createStatusTally(), headOf: () => null },
+    status: double({ ...createStatusTally(), headOf: () => null }),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     cluster: {

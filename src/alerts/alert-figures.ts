@@ -20,7 +20,7 @@ const STILL_AFTER_MS = 2 * MINUTE_MS;
 
 /** Starts to read the figures. `isOurs`: whether this process decides and sends at present. */
 export function watchAlertFigures(options: {
-  readonly registry: Pick<AlertStore, 'countAlerts'> & Pick<MessageStore, 'alertDelay'>;
+  readonly registry: AlertStore & MessageStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly isOurs: () => boolean;

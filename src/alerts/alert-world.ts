@@ -14,7 +14,7 @@ import type { LatestCheck } from '../domain/status/current.ts';
 import type { PastOutage } from '../domain/status/reach.ts';
 import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
 import type { StatusReads } from '../store/ports/status.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 
 /** The services of the program, as alerts find them. */
 export interface AlertServices {
@@ -32,9 +32,7 @@ export interface AlertServices {
 
 /** The sources of decisions. */
 export interface AlertSources {
-  readonly registry: Pick<AlertStore, 'alertFacts'> &
-    Pick<RuleStore, 'loadRules'> &
-    Pick<PageStore, 'pagesOf'>;
+  readonly registry: AlertStore & RuleStore & PageReads;
   readonly services: AlertServices;
   readonly status: StatusReads;
   /** The newest outage of a service, if it is over; null: it lasts, or none is remembered. Absent: none is. */

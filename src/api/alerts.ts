@@ -35,7 +35,7 @@ const THREAD: OpenApiParameter = {
 };
 
 export interface AlertSources {
-  readonly context: AlertContext & RepeatableContext & { readonly registry: Pick<KeyStore, 'listKeys'> };
+  readonly context: AlertContext & RepeatableContext & { readonly registry: KeyStore };
 }
 
 export function alertRoutes({ context }: AlertSources): Route[] {

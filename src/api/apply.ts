@@ -28,7 +28,8 @@ import { refusedError, resultOf } from '../resources/kit/refused.ts';
 import { changed, principalOf, writeRoute } from '../resources/kit/write-route.ts';
 import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { RuleDefinitionSchema } from '../resources/rules/rule-routes.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { IdempotencyStore } from '../store/ports/idempotency.ts';
+import type { IdempotentCalls } from '../store/ports/registry.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import { DefinitionSchema } from './owned-services.ts';
 

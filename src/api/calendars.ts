@@ -7,7 +7,6 @@ import { formatStamp } from '../domain/incident/recurrence.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
-import type { PostStore } from '../store/ports/posts.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
 import { nextOccurrences } from '../view/next-occurrences.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
@@ -28,7 +27,7 @@ export interface CalendarSources extends Pick<SiteSources, 'finder' | 'siteUrl' 
   readonly directory: Pick<ShownDirectory, 'pageName'>;
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
-  readonly pages: (PageViewSources & { readonly pages: Pick<PostStore, 'maintenancesPostedOn'> }) | null;
+  readonly pages: (PageViewSources & { readonly pages: PublicReads }) | null;
 }
 
 export function calendarRoutes({

@@ -11,11 +11,11 @@ import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import { MAX_WRITES_PER_TURN } from '../http/event-stream.ts';
 import type { Log } from '../log.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+import type { TransitionReads } from '../store/ports/updates.ts';
 import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-events.ts';
 
 export interface FanOutSources {
-  readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
+  readonly registry: TransitionReads;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   /** Who may read events of a service now, as a key; empty: everyone. */
   readonly audienceOf: (serviceId: number) => string;

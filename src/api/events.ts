@@ -24,7 +24,7 @@ import type { Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
-import type { UpdateStore } from '../store/ports/updates.ts';
+import type { TransitionReads } from '../store/ports/updates.ts';
 import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { ReaderWatch, ServiceFinder } from '../view/service-finder.ts';
 import { createEventFanOut } from './event-fan-out.ts';
@@ -42,7 +42,7 @@ export interface EventSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
   readonly readers: ReaderWatch;
-  readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
+  readonly registry: TransitionReads;
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly eventIds: EventIds;
   readonly clock: Clock;

@@ -41,7 +41,8 @@ import {
   serviceDocumentOf,
 } from '../resources/services/service-document.ts';
 import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { IdempotencyStore } from '../store/ports/idempotency.ts';
+import type { IdempotentCalls } from '../store/ports/registry.ts';
 import type { BadgeAddresses } from '../view/badge-addresses.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';

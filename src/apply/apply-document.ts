@@ -39,7 +39,7 @@ import type {
   WantedService,
 } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { PagePasswords } from '../store/ports/status-pages.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import type { ApplyLists, ListName } from './apply-lists.ts';
 import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
@@ -54,7 +54,7 @@ import {
 } from './present-content.ts';
 
 export interface ReadApplyContext extends PresentSources {
-  readonly registry: PresentSources['registry'] & PagePasswords & Pick<CredentialStore, 'matchCredentials'>;
+  readonly registry: PresentSources['registry'] & PageReads & CredentialStore;
   readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
   readonly now: () => number;
@@ -233,7 +233,7 @@ function readWantedPage(
 
 /** Hashes the new passwords of pages; those that are stored already stay. */
 async function sealPages(
-  registry: PagePasswords,
+  registry: PageReads,
   {
     found,
     paths,

@@ -12,7 +12,7 @@ import { claimPlace, hasMoved } from '../resources/services/domains.ts';
 import { sealSettings } from '../resources/services/seal-settings.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { AddressClaims } from '../store/ports/ownership.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
 import { type ReadApplyContext, readWanted, type WantedContent } from './apply-document.ts';
 import { readLists } from './apply-lists.ts';
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
@@ -20,7 +20,7 @@ import { type PresentContent, readPresent } from './present-content.ts';
 
 /** The dependencies of `apply`. */
 export interface ApplyContext extends ReadApplyContext {
-  readonly registry: ReadApplyContext['registry'] & AddressClaims & CredentialStore & ContentStore;
+  readonly registry: ReadApplyContext['registry'] & OwnershipStore & CredentialStore & ContentStore;
   /** The addresses to which a domain resolves now; not called for the operator. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;

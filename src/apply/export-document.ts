@@ -10,7 +10,7 @@ import {
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import { type ServiceDocument, serviceDocumentOf } from '../resources/services/service-document.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import { type ApplyDocument, LISTS } from './apply-lists.ts';
 import { appliedMaintenanceOf } from './apply-maintenances.ts';
 import { type PresentSources, readPresent } from './present-content.ts';
@@ -40,7 +40,7 @@ export interface MissingCredential {
  * and maintenances in the order in which they were made.
  */
 export async function exportAccount(
-  registry: PresentSources['registry'] & Pick<PageStore, 'findPicture'>,
+  registry: PresentSources['registry'] & PageReads,
   accountId: number,
   loadPublic: PresentSources['loadPublic'],
   kinds: ChannelKinds,

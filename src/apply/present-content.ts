@@ -16,10 +16,10 @@ import { type NamesOfRules, type RuleDocument, ruleDocumentOf } from '../resourc
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { WantedChannel } from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
-import type { OwnedChannels } from '../store/ports/channels.ts';
-import type { PostStore } from '../store/ports/posts.ts';
-import type { OwnedServices } from '../store/ports/services.ts';
-import type { OwnedPages } from '../store/ports/status-pages.ts';
+import type { ChannelStore } from '../store/ports/channels.ts';
+import type { OwnerMaintenanceStore } from '../store/ports/posts.ts';
+import type { ServiceStore } from '../store/ports/services.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import type { ApplyLists } from './apply-lists.ts';
 import { keyMaintenances, maintenanceItem } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
@@ -36,11 +36,7 @@ export interface PublicServices {
 
 /** The dependencies of reading. */
 export interface PresentSources {
-  readonly registry: OwnedServices &
-    OwnedPages &
-    OwnedChannels &
-    Pick<RuleStore, 'rulesOf'> &
-    Pick<PostStore, 'ownerMaintenancesOf'>;
+  readonly registry: ServiceStore & PageReads & ChannelStore & RuleStore & OwnerMaintenanceStore;
   /** Called only for pages, rules and new services. */
   readonly loadPublic: () => Promise<PublicServices>;
   readonly kinds: ChannelKinds;

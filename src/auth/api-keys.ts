@@ -26,7 +26,7 @@ export interface KeyRequest {
  * once in every process that has the registry open. Throws `account_limit`, and `not_found` if the account does not exist.
  */
 export async function createApiKey(
-  registry: Pick<AccountStore, 'ensureAccount'> & Pick<KeyStore, 'createKey'>,
+  registry: AccountStore & KeyStore,
   { account, name, expiresAt, now, scopes, maxPerAccount }: KeyRequest,
   key = generateKeyText(),
 ): Promise<{ key: string; record: ApiKey }> {

@@ -13,8 +13,8 @@ import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { OutboundResponse, Requests } from '../outbound/outbound.ts';
-import type { Facts } from '../store/ports/registry.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+import type { FactStore } from '../store/ports/registry.ts';
+import type { PageDomainStore } from '../store/ports/status-pages.ts';
 
 /** The interval at which a proof is checked, milliseconds. One that is missing is checked every hour. */
 const CHECK_AFTER_MS = DAY_MS;
@@ -23,7 +23,7 @@ const CHECK_AFTER_MS = DAY_MS;
 const LAPSES_AFTER_MS = 3 * DAY_MS;
 
 interface RecheckOptions {
-  readonly registry: Pick<PageStore, 'provedPageDomains' | 'notePageProof'>;
+  readonly registry: PageDomainStore;
   readonly proofs: ProofCheck;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +32,7 @@ interface RecheckOptions {
 }
 
 interface DomainProofOptions {
-  readonly registry: Facts;
+  readonly registry: FactStore;
   readonly outbound: Requests;
   /** Addresses that owners' domains may have. */
   readonly policy: AddressPolicy;

@@ -14,7 +14,7 @@ type Authentication =
   | { readonly kind: 'invalid' };
 
 interface KeyAuthenticatorOptions {
-  readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
+  readonly registry: KeyStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Maximum number of cached keys; default 10,000. */
@@ -171,7 +171,7 @@ function createUseLog({ registry, clock, log }: KeyAuthenticatorOptions) {
 }
 
 interface RevokedKeysOptions {
-  readonly registry: Pick<KeyStore, 'keysRevokedSince'>;
+  readonly registry: KeyStore;
   /** Returns true if a process is cut off from the registry. */
   readonly isNeeded: () => boolean;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import { DAY_MS, SECOND_MS } from '../domain/durations.ts';
 import type { OwnedPage } from '../domain/status-page.ts';
 import type { SignInGuardStore } from '../store/ports/sign-in.ts';
-import type { PagePasswords } from '../store/ports/status-pages.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import { verifyPassword } from './password-hash.ts';
 import { digestOf, type SignInSecret } from './sign-in-secret.ts';
 
@@ -38,7 +38,7 @@ export function createPagePasswords({
   secret,
   now,
 }: {
-  readonly registry: PagePasswords & Pick<SignInGuardStore, 'takeAttempt' | 'returnAttempt'>;
+  readonly registry: PageReads & SignInGuardStore;
   readonly secret: SignInSecret;
   readonly now: () => number;
 }) {

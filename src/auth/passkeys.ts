@@ -32,7 +32,7 @@ interface PasskeysOptions {
   /** The address of the site; passkeys belong to its host name. */
   readonly siteUrl: string;
   readonly secret: SignInSecret;
-  readonly registry: Pick<SignInStore, 'findPasskey' | 'usePasskey'> & Pick<SignInGuardStore, 'useOnce'>;
+  readonly registry: SignInStore & SignInGuardStore;
   readonly now: () => number;
   readonly log: Log;
 }

@@ -49,8 +49,7 @@ export type PasswordOutcome =
   | { readonly kind: 'wait'; readonly waitMs: number };
 
 interface PasswordSignInOptions {
-  readonly registry: Pick<SignInStore, 'findPassword' | 'useTotpStep' | 'useRecoveryCode'> &
-    Pick<SignInGuardStore, 'takeAttempt' | 'returnAttempt'>;
+  readonly registry: SignInStore & SignInGuardStore;
   readonly secret: SignInSecret;
   readonly now: () => number;
 }

@@ -16,10 +16,7 @@ export interface OpenSession extends Session {
 }
 
 interface SessionsOptions {
-  readonly registry: Pick<
-    PeopleStore,
-    'createSession' | 'findSession' | 'switchAccount' | 'endSession' | 'endSessionsOf'
-  >;
+  readonly registry: PeopleStore;
   readonly clock: Clock;
   /** True if a person without an account gets one with the first session. Default: true. */
   readonly mayAddAccounts?: boolean;

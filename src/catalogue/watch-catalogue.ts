@@ -5,7 +5,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '../store/ports/services.ts';
+import type { CatalogueList, CatalogueOutcome, CatalogueStore, NewService } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { CatalogueError, findProblems, readCatalogue } from './read-catalogue.ts';
 import type { scanApart as ScanApart } from './scan-apart.ts';
@@ -253,7 +253,7 @@ function watchFolder(file: string, onChange: () => void): () => void {
 
 /** Returns true if the list with that digest was stored by this version of the program, and no service has changed since. */
 export async function isStored(
-  registry: Pick<ServiceStore, 'hasCatalogue'>,
+  registry: CatalogueStore,
   mark: Pick<CatalogueMark, 'digest'>,
   version: string,
 ): Promise<boolean> {
@@ -279,7 +279,7 @@ export function createCatalogueWriter({
   file,
   version,
 }: {
-  readonly registry: Pick<ServiceStore, 'putCatalogue' | 'putCataloguePage' | 'endCatalogue'>;
+  readonly registry: CatalogueStore;
   readonly clock: Clock;
   readonly log: Log;
   /** For the log. */
@@ -322,7 +322,7 @@ const PROGRESS_MS = 10_000;
 
 /** The dependencies of {@link putInPages}. */
 interface PageWriting {
-  readonly registry: Pick<ServiceStore, 'putCataloguePage' | 'endCatalogue'>;
+  readonly registry: CatalogueStore;
   readonly clock: Clock;
   readonly log: Log;
   /** For the log. */

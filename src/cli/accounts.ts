@@ -165,7 +165,7 @@ export type NamedAccount = Pick<AccountListing, 'id' | 'name'>;
 
 /** Accounts with members of whom no owner can sign in, such as after a provider was removed from the configuration. */
 export async function findLockedAccounts(
-  registry: Pick<AccountStore, 'listAccounts'> & Pick<SignInStore, 'waysOf'>,
+  registry: AccountStore & SignInStore,
   providers: ReadonlySet<string>,
 ): Promise<readonly NamedAccount[]> {
   const locked: NamedAccount[] = [];

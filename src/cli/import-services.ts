@@ -219,7 +219,9 @@ class Import {
     const { catalogue, checks } = this.#settings;
     const context: RegistrationContext = {
       registry: this.#registry,
-      catalogueDomains: new Set(await listCatalogueDomains(this.#registry, catalogue.file)),
+      catalogueDomains: new Set(
+        await listCatalogueDomains(await this.#registry.loadServices(), catalogue.file),
+      ),
       destinations: destinationsByTrust(checks, this.#registry),
       usual: checks,
     };

@@ -14,6 +14,7 @@ import type {
   AccountListing,
   AccountStore,
   MergePlan,
+  MergeStore,
   TrustGiver,
 } from '../store/ports/accounts.ts';
 import { MAX_RULES } from '../store/ports/alerts.ts';
@@ -160,8 +161,7 @@ function find(accounts: readonly AccountListing[], text: string): AccountListing
 }
 
 interface AccountContext {
-  readonly registry: Pick<AccountStore, 'planMerge' | 'mergeAccounts'> &
-    Pick<PeopleStore, 'linkIdentity' | 'linkPerson'>;
+  readonly registry: MergeStore & PeopleStore;
   /** Maximum number of domains of an account. */
   readonly domainsPerAccount: number;
   readonly now: () => number;
@@ -192,7 +192,7 @@ async function linkAccount(
 
 /** Trusts an account, or stops to (`by` null). Refused with `no_account`. */
 async function trustAccount(
-  { registry, now }: { readonly registry: Pick<AccountStore, 'trustAccount'>; readonly now: () => number },
+  { registry, now }: { readonly registry: AccountStore; readonly now: () => number },
   _principal: Operator,
   accountId: number,
   by: TrustGiver | null,

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { silentLog } from '../log.ts';
-import type { Registry } from '../store/ports/registry.ts';
+import type { ServiceStateStore } from '../store/ports/services.ts';
 import { openRegistryInProcess } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
@@ -14,7 +14,7 @@ export function readConfig(file: string): Config {
 }
 
 /** Finds live services by their current slugs, and by their ids. */
-export async function serviceFinders(registry: Pick<Registry, 'loadServices'>) {
+export async function serviceFinders(registry: ServiceStateStore) {
   const services = (await registry.loadServices()).map(({ service }) => service);
   const bySlug = new Map(services.map((service) => [service.slug, service]));
   const byId = new Map(services.map((service) => [service.id, service]));

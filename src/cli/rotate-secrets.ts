@@ -9,7 +9,7 @@ import { deriveChecksKey, NONCE_BYTES, openCredential, sealCredential } from '..
 import { errorCodeOf, messageOf } from '../error.ts';
 import { destinationOf } from '../kinds/settings.ts';
 import { acquireLease, identityOf, isRunning } from '../store/lease/writer-lease.ts';
-import type { AllServices } from '../store/ports/services.ts';
+import type { ServiceStateStore } from '../store/ports/services.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import type { ResealedCheck, RotatedSecrets } from '../store/registry/rotate-secrets.ts';
 import { CHECK_FACT } from '../store/secrets/secret-box.ts';
@@ -127,7 +127,7 @@ async function holdLease(registry: RegistryClient, { storage }: Config) {
 }
 
 async function resealCredentials(
-  registry: AllServices,
+  registry: ServiceStateStore,
   present: Buffer,
   next: Buffer,
 ): Promise<{ readonly resealed: readonly ResealedCheck[]; readonly unreadable: readonly string[] }> {

@@ -28,7 +28,7 @@ import {
 import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
 import { registerServices, type ServiceContext, serviceChanges } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import type { AllServices } from '../store/ports/services.ts';
+import type { ServiceState, ServiceStateStore } from '../store/ports/services.ts';
 import { findKey } from '../store/secrets/secret-key.ts';
 import { createBadgeAddresses } from '../view/badge-addresses.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
@@ -109,7 +109,9 @@ export async function addService(
   const { domain } = judge(document, settings);
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
-    const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
+    const catalogueDomains = new Set(
+      await listCatalogueDomains(await registry.loadServices(), catalogue.file),
+    );
     const context = {
       registry,
       catalogueDomains,
@@ -332,26 +334,26 @@ export function documentOf(listed: ListedService): ServiceDocument {
  * Domains of the catalogue, which owners may not register (decisions, Ownership): those in the registry and those in the
  * file, since the registry has none before the first start. A file that cannot be read adds none; `start` reports it.
  */
-export async function listCatalogueDomains(registry: AllServices, catalogueFile: string): Promise<string[]> {
+export async function listCatalogueDomains(
+  states: readonly ServiceState[],
+  catalogueFile: string,
+): Promise<string[]> {
   const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
-  const [states, listed] = await Promise.all([
-    registry.loadServices(),
-    loadCatalogue(catalogueFile).then(
-      ({ services }) => services,
-      () => [],
-    ),
-  ]);
+  const listed = await loadCatalogue(catalogueFile).then(
+    ({ services }) => services,
+    () => [],
+  );
   const known = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
   return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
 }
 
 /** The public services for changes that concern them, with the domains that the catalogue's file will add. */
 export async function loadPublicServices(
-  registry: AllServices,
+  registry: ServiceStateStore,
   catalogueFile: string,
 ): Promise<PublicServices> {
   const states = await registry.loadServices();
-  const domains = await listCatalogueDomains({ loadServices: async () => states }, catalogueFile);
+  const domains = await listCatalogueDomains(states, catalogueFile);
   const services = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service] : []));
   const byName = new Map(services.flatMap((one) => [[one.domain, one] as const, [one.slug, one] as const]));
   const byId = new Map(services.map((one) => [one.id, one]));

@@ -14,7 +14,7 @@ import type { FeedHealth } from './vendor-status-cache.ts';
 
 /** The dependencies of the looks. */
 export interface MonthlyLookParts {
-  readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
+  readonly registry: FactStore;
   readonly services: () => Iterable<Pick<Service, 'origin' | 'statusPage'>>;
   readonly feeds: () => readonly FeedHealth[];
   /** Looks at one page; `problem`: why it could not be read, null: nothing reads it. */

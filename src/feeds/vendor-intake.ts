@@ -17,15 +17,7 @@ import type { VendorStatusCache } from './vendor-status-cache.ts';
 
 /** Options of the intake; `setFeeds` and `forget` are those of the poller. */
 interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
-  readonly registry: Pick<
-    VendorStore,
-    | 'putVendorReadings'
-    | 'endOtherFeeds'
-    | 'advanceMaintenances'
-    | 'loadVendorStates'
-    | 'putUnreadTime'
-    | 'unreadTimesSince'
-  >;
+  readonly registry: VendorStore;
   readonly cache: VendorStatusCache;
   readonly clock: Clock;
   readonly log: Log;

@@ -18,7 +18,7 @@ import {
   SLUG,
 } from '../http/openapi.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
-import { isSampleReadError, type SampleQueries } from '../store/ports/samples.ts';
+import { isSampleReadError, type SampleReads } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { type BadgeAddresses, nameWithoutHost, UNNAMED } from '../view/badge-addresses.ts';
 import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
@@ -42,7 +42,7 @@ import { PICTURE_CACHING } from './picture.ts';
 export interface BadgeSources
   extends Pick<SiteSources, 'finder' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;
-  readonly samples: SampleQueries;
+  readonly samples: SampleReads;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
   readonly slowOverMs: number;
   readonly directory: ShownDirectory;
@@ -333,7 +333,7 @@ export interface FigureReader {
 }
 
 /** Creates a reader, which reads each window of a service at most once per minute. */
-export function createFigureReader(samples: SampleQueries, now: () => number): FigureReader {
+export function createFigureReader(samples: SampleReads, now: () => number): FigureReader {
   const known = new BoundedMap<string, BadgeFigures>(MAX_CACHED_FIGURES);
   const cached = createPromiseCache<string, { readonly figures: BadgeFigures | null }>({
     maxEntries: MAX_CACHED_FIGURES,

@@ -8,7 +8,7 @@ import { isOwn, type Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { SampleReads } from '../store/ports/samples.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import { REGION_PARAMETER, type SampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
@@ -30,7 +30,7 @@ const QUERY = {
 
 export interface HeatmapSources {
   readonly finder: ServiceFinder;
-  readonly samples: Pick<SampleStore, 'missingSince'>;
+  readonly samples: SampleReads;
   readonly readCells: ReadHeatmapCells;
   readonly regions: SampleRegionReader;
   /** Draws heat maps as PNG. */

@@ -14,7 +14,7 @@ import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import { createTransitionListeners } from '../record/transition-feed.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { SampleReads } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { readCells } from '../view/heatmap-cells.ts';
@@ -30,8 +30,7 @@ export const NO_FLEET: Role['fleet'] = {
 export interface Role {
   readonly name: Readiness['role'];
   readonly status: StatusStore;
-  readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf'> &
-    Partial<ObservedParts['samples']>;
+  readonly samples: SampleReads & Partial<ObservedParts['samples']>;
   readonly heartbeats: HeartbeatIntake;
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
@@ -59,8 +58,7 @@ export interface ActiveRole
   recheck(serviceIds: readonly number[]): void;
   lastOutageOf(serviceId: number): PastOutage | null;
   dropped(): number;
-  readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf' | 'missingSince'> &
-    ObservedParts['samples'];
+  readonly samples: SampleReads & ObservedParts['samples'];
   /** Makes `role` the active role. The previous one is not stopped. */
   take(role: Role): void;
 }

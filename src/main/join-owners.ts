@@ -22,7 +22,7 @@ import { createRetentionTime } from '../record/retention-time.ts';
 import { TRIALS_PER_MINUTE } from '../resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../resources/webhooks/webhooks.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { SampleReads } from '../store/ports/samples.ts';
 import { findKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
 import { createBadgeAddresses } from '../view/badge-addresses.ts';
@@ -40,7 +40,7 @@ export type Owners = Awaited<ReturnType<typeof joinOwners>>;
 export async function joinOwners(parts: {
   readonly config: Config;
   readonly registry: Registry;
-  readonly samples: Pick<SampleStore, 'query' | 'newest'>;
+  readonly samples: SampleReads;
   readonly nodes: () => readonly NodeState[];
   readonly shareOf: CheckWatches['shareOf'];
   readonly alerts: Pick<

@@ -10,11 +10,11 @@ import { NO_MEMORY } from '../domain/result.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { ServiceChange, ServiceStore } from '../store/ports/services.ts';
+import type { ServiceChange, ServiceStateStore } from '../store/ports/services.ts';
 
 /** Options of {@link createShardServices}. */
 export interface ShardServicesOptions {
-  readonly registry: Pick<ServiceStore, 'loadTargets'>;
+  readonly registry: ServiceStateStore;
   /** Region of this node. */
   readonly region: string;
   readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;

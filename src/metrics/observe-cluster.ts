@@ -2,7 +2,7 @@
 
 import { type NodeState, regionsOf } from '../domain/node.ts';
 import type { Scope } from '../domain/status/current.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Results of checks on their way from the nodes of a cluster to its judge. */
@@ -35,7 +35,7 @@ export interface ClusterFigures {
 /** Nodes, and statuses of services, as this process knows them. */
 export interface KnownStatuses {
   readonly nodes?: () => readonly NodeState[];
-  readonly status: Pick<StatusStore, 'counts'>;
+  readonly status: StatusReads;
 }
 
 const SCOPES: readonly Scope[] = ['global', 'partial'];

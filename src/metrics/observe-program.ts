@@ -5,7 +5,7 @@ import type { Verdict } from '../domain/status.ts';
 import type { AlertCounts } from '../store/ports/alerts.ts';
 import type { AlertDelay } from '../store/ports/channels.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import { type Metrics, observeSlots, type SlotFigures } from './metrics.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
 
@@ -62,7 +62,7 @@ export interface ObservedParts {
   /** Identity of this installation, for links and for operators of several. */
   readonly site: { readonly url: string; readonly version: string };
   readonly directory: { all(): readonly Service[]; hidden(): readonly Service[] };
-  readonly status: Pick<StatusStore, 'counts' | 'headOf'>;
+  readonly status: StatusReads;
   readonly openStreams: () => number;
   readonly feeds: {
     health(): readonly {

@@ -16,11 +16,7 @@ import { signatureHeaders } from './webhook-signature.ts';
 
 /** Options of the sender. */
 interface WebhookSenderOptions extends SenderContext {
-  readonly registry: Pick<
-    WebhookStore,
-    'dueDeliveries' | 'hasDeliveries' | 'noteDelivery' | 'forgetDeliveries'
-  > &
-    Partial<WriteCounter>;
+  readonly registry: WebhookStore & Partial<WriteCounter>;
   readonly outbound: Pick<Outbound, 'request'>;
   /** Addresses that webhooks may have. */
   readonly policy: AddressPolicy;

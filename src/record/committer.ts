@@ -6,7 +6,7 @@ import type { Verdict } from '../domain/status.ts';
 import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
-import type { CommitOutcome, StatusUpdate, UpdateCommits } from '../store/ports/updates.ts';
+import type { CommitOutcome, StatusUpdate, UpdateStore } from '../store/ports/updates.ts';
 import type { ResultBatch } from './result-batch.ts';
 import { type PendingUpdate, type TrackedService, takeNewMemory } from './tracked-services.ts';
 
@@ -36,7 +36,7 @@ type CommitAttempt =
   /** `refusal`: the registry refuses all writes at present; null: the attempt failed for another reason. */
   | { readonly isCommitted: false; readonly refusal: StorageRefusal | null };
 
-export function createCommitter(registry: UpdateCommits, clock: Clock, log: Log) {
+export function createCommitter(registry: UpdateStore, clock: Clock, log: Log) {
   const backoff = createBackoff(FIRST_RETRY_MS, MAX_RETRY_DELAY_MS);
   let isFailing = false;
   let isStopping = false;

@@ -18,7 +18,7 @@ import type { UpdatePipeline } from './update-pipeline.ts';
 const COMMIT_TIMEOUT_MS = 10_000;
 
 export interface HeartbeatIntakeOptions {
-  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
+  readonly registry: OwnershipStore;
   /**
    * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
    */

@@ -14,7 +14,7 @@ import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';
-import type { SampleAppends } from '../store/ports/samples.ts';
+import type { SampleWrites } from '../store/ports/samples.ts';
 import type { StatusWrites } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 import { type CheckRules, nextOfCheck, rulesFor } from './evaluate.ts';
@@ -25,7 +25,7 @@ import { createTransitionFeed } from './transition-feed.ts';
 /** The destinations of the publisher. */
 export interface PublisherStores {
   readonly status: StatusWrites;
-  readonly samples: SampleAppends;
+  readonly samples: SampleWrites;
   /** The feed from which transitions of other writers are read. */
   readonly registry: TransitionReads;
   /** Null: no external time series stores incidents and heartbeats. */
@@ -223,7 +223,7 @@ function newer(a: CurrentStatus | undefined, b: CurrentStatus): CurrentStatus {
 const MAX_WAITING = 100_000;
 
 /** Makes the writer of samples: one batch at a time, in order. */
-function createSampleWriter(store: SampleAppends, clock: Clock, log: Log) {
+function createSampleWriter(store: SampleWrites, clock: Clock, log: Log) {
   let waiting: Sample[] = [];
   let dropped = 0;
   let isFailing = false;

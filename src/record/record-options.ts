@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { SampleWrites } from '../store/ports/samples.ts';
 import type { StatusWrites } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
@@ -17,7 +17,7 @@ import type { SampleRegions } from './sample-regions.ts';
 
 /** Settings for services that send heartbeats. */
 interface HeartbeatSettings {
-  readonly registry: Pick<OwnershipStore, 'claimDomain'>;
+  readonly registry: OwnershipStore;
   /**
    * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
    */
@@ -28,12 +28,11 @@ interface HeartbeatSettings {
 
 /** Options of the record. Durations are in milliseconds. */
 export interface RecordOptions {
-  readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
-    Pick<IncidentStore, 'listIncidents'>;
+  readonly registry: UpdateStore & IncidentStore;
   readonly status: StatusWrites;
   /** The table of statuses that the record writes, if `status` publishes from it; absent: a new one. */
   readonly statuses?: StatusPlace;
-  readonly samples: Pick<SampleStore, 'append'>;
+  readonly samples: SampleWrites;
   /** The state of the registry's storage; absent: it always accepts writes. */
   readonly storage?: StorageHealth;
   /** The external time series of incidents, heartbeats and detailed samples; absent or null: none. */

@@ -2,14 +2,14 @@
 import type { Clock } from '../clock.ts';
 import { HOUR_MS, nextRetentionTime } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-import type { Facts } from '../store/ports/registry.ts';
+import type { FactStore } from '../store/ports/registry.ts';
 import type { RetentionStore } from '../store/ports/retention.ts';
 
 /** Reads the retention time: epoch milliseconds, never later than the wall clock. Rejects if the registry cannot be read. */
 export type RetentionNow = () => Promise<number>;
 
 export interface RetentionTimeOptions {
-  readonly registry: RetentionStore & Facts;
+  readonly registry: RetentionStore & FactStore;
   readonly clock: Clock;
 }
 

@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import { formatSampleRegions, parseSampleRegions, SAMPLE_REGIONS_FACT } from '../domain/region.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { Facts } from '../store/ports/registry.ts';
+import type { FactStore } from '../store/ports/registry.ts';
 
 /** Returns the region that a sample names; undefined: none. */
 export type SampleRegions = Awaited<ReturnType<typeof loadSampleRegions>>;
@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
  * second region on, all samples name their region, also after the other regions have gone.
  */
 export async function loadSampleRegions(options: {
-  readonly registry: Facts;
+  readonly registry: FactStore;
   /** The region of this process. */
   readonly own: string;
   /** False: this process makes all checks itself, and its region is a name that changes nothing. */

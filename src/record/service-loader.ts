@@ -8,10 +8,11 @@ import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { ServiceState, ServiceStore } from '../store/ports/services.ts';
+import type { ServicePages, ServiceState, ServiceStateStore } from '../store/ports/services.ts';
 
 /** The source of the services, and what follows their loading. */
-export interface ServiceSource extends Pick<ServiceStore, 'servicesBetween' | 'lastServiceId' | 'statesOf'> {
+export interface ServiceSource extends ServicePages {
+  readonly statesOf: ServiceStateStore['statesOf'];
   /** Takes the statuses that were read. */
   learn(currents: readonly CurrentStatus[]): void;
   /** Called once when all services are loaded. */

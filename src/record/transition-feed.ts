@@ -7,7 +7,7 @@ import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 
 const PAGE = 1_000;
@@ -85,7 +85,7 @@ export function createTransitionListeners(log: Log) {
 
 export interface TransitionFollowerOptions {
   readonly registry: TransitionReads & InboxStore;
-  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  readonly status: StatusReads;
   readonly clock: Clock;
   readonly log: Log;
 }

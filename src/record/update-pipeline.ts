@@ -9,9 +9,9 @@ import type { Sample } from '../domain/sample.ts';
 import type { CurrentStatus, Transition } from '../domain/status/current.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
-import type { IncidentList } from '../store/ports/incidents.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { StorageHealth, StorageRefusal } from '../store/ports/storage-health.ts';
-import type { CommitOutcome, UpdateCommits } from '../store/ports/updates.ts';
+import type { CommitOutcome, UpdateStore } from '../store/ports/updates.ts';
 import {
   type CommitEnd,
   createCommitter,
@@ -50,7 +50,7 @@ const MAX_GROUP = 1_000;
 
 /** Options of the pipeline. */
 export interface UpdatePipelineOptions {
-  readonly registry: UpdateCommits & IncidentList;
+  readonly registry: UpdateStore & IncidentStore;
   /** Absent: the registry always accepts writes. */
   readonly storage: StorageHealth | undefined;
   readonly publisher: Publisher;
@@ -64,7 +64,7 @@ export interface UpdatePipelineOptions {
 
 /** The pipeline. */
 export class UpdatePipeline {
-  readonly #registry: UpdateCommits & IncidentList;
+  readonly #registry: UpdateStore & IncidentStore;
   readonly #storage: StorageHealth | undefined;
   readonly #publisher: Publisher;
   readonly #deadlines: HeartbeatDeadlines;

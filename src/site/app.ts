@@ -8,7 +8,7 @@ import { type HttpError, retryLater } from '../http/problem.ts';
 import { type Route, wrapReads } from '../http/route.ts';
 import type { LimitServer } from '../http/shared-rate-limits.ts';
 import { createTurns } from '../http/turns.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
@@ -142,7 +142,7 @@ const FROM_STATUSES = new Set([
  * Adds `Age` (RFC 9111, 5.1) to responses made from statuses if they are at least one second old. A store without an
  * age is the monitor's own and always current.
  */
-function withCopyAge(routes: readonly Route[], { ageMs }: Pick<StatusStore, 'ageMs'>): readonly Route[] {
+function withCopyAge(routes: readonly Route[], { ageMs }: StatusReads): readonly Route[] {
   if (ageMs === undefined) return routes;
   return wrapReads(routes, (read, { path }) => {
     if (!FROM_STATUSES.has(path)) return read;

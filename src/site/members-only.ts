@@ -4,7 +4,7 @@ import { includesScope, invalidKey } from '../http/access.ts';
 import type { PipelineOptions } from '../http/pipeline.ts';
 import { prefersPage } from '../http/problem.ts';
 import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import { findSession, leadToSignIn, type SignInSources } from '../web/dashboard/sign-in-pages.ts';
 
 export interface MembersOnlySources {
@@ -13,7 +13,7 @@ export interface MembersOnlySources {
   /** Null: nobody can sign in, and keys alone are admitted. */
   readonly sessions: Pick<SignInSources, 'sessions' | 'cookie'> | null;
   /** Null: this site has no status pages. */
-  readonly pages: Pick<PageStore, 'findPage'> | null;
+  readonly pages: PageReads | null;
 }
 
 /**

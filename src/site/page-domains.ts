@@ -4,7 +4,7 @@ import { createPollGate } from '../async/poll-gate.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import type { PageStore, ProvedPageDomain } from '../store/ports/status-pages.ts';
+import type { PageDomainStore, ProvedPageDomain } from '../store/ports/status-pages.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
 
 /** Interval of reading the domains, milliseconds: other processes and commands change them. */
@@ -14,7 +14,7 @@ const READ_INTERVAL_MS = 1_000;
 export type PageDomains = Awaited<ReturnType<typeof openPageDomains>>;
 
 export interface PageDomainsOptions {
-  readonly registry: Pick<PageStore, 'provedPageDomains'> & Partial<WriteCounter>;
+  readonly registry: PageDomainStore & Partial<WriteCounter>;
   /** Public URL of this site, whose own host is never a page's. */
   readonly siteUrl: string;
   readonly clock: Clock;

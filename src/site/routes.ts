@@ -62,11 +62,7 @@ import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
 
 /** The methods of the registry that endpoints and pages use. */
-type SiteRegistry = PublicReads &
-  Pick<IncidentStore, 'incidentsOfServicesSince'> &
-  TransitionReads &
-  HeartbeatStore &
-  Pick<FactStore, 'getFact'>;
+type SiteRegistry = PublicReads & IncidentStore & TransitionReads & HeartbeatStore & FactStore;
 
 /** The parts of the program that the site shows. */
 export interface ShownParts {

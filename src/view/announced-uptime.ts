@@ -3,8 +3,9 @@
  * on at which the maintenance was announced, so that a past outage cannot be declared maintenance.
  */
 import type { Bucket } from '../domain/sample.ts';
-import type { AnnouncedWindow, PostStore } from '../store/ports/posts.ts';
-import type { SampleQueries, SampleQuery } from '../store/ports/samples.ts';
+import type { AnnouncedWindow } from '../store/ports/posts.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { SampleQuery, SampleReads } from '../store/ports/samples.ts';
 
 /** Maximum number of windows whose checks are read. */
 const MAX_WINDOWS = 60;
@@ -22,8 +23,8 @@ export async function readAnnouncedChecks(
     registry,
     samples,
   }: {
-    readonly registry: Pick<PostStore, 'announcedWindows'>;
-    readonly samples: SampleQueries;
+    readonly registry: PublicReads;
+    readonly samples: SampleReads;
   },
   serviceId: number,
   { from, to }: { readonly from: number; readonly to: number },

@@ -11,7 +11,7 @@ import {
   type PictureWindow,
   stepsOf,
 } from '../domain/picture.ts';
-import type { RegionFilter, SampleQuery, SampleStore } from '../store/ports/samples.ts';
+import type { RegionFilter, SampleQuery, SampleReads } from '../store/ports/samples.ts';
 import { inRegion } from './sample-region-reader.ts';
 
 export type ReadHeatmapCells = ReturnType<typeof createHeatmapReader>;
@@ -39,7 +39,7 @@ const MAX_CACHED_WINDOWS = 3 * PICTURE_WINDOWS.length;
  * Creates the function that reads the cells of services in a span of a window, of all regions or of one, in the order of
  * the services. It throws the errors of the store.
  */
-export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells' | 'missingSince'>) {
+export function createHeatmapReader(samples: SampleReads) {
   const windows = new BoundedMap<string, { readonly rows: Map<number, Row>; last: Promise<unknown> }>(
     MAX_CACHED_WINDOWS,
   );
@@ -115,7 +115,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells'
 
 /** The cells of each query in order. They are made of its buckets where the store does not make them; it is then asked one by one. */
 export async function readCells(
-  samples: Pick<SampleStore, 'query' | 'cells'>,
+  samples: SampleReads,
   queries: readonly SampleQuery[],
 ): Promise<Uint8Array[]> {
   if (samples.cells !== undefined) return await samples.cells(queries);

@@ -12,7 +12,8 @@ import {
 } from '../domain/incident/honesty.ts';
 import { feedIdOf, fullName, type Service } from '../domain/service.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { UnreadTime, VendorStore } from '../store/ports/vendors.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { UnreadTime } from '../store/ports/vendors.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';
 
@@ -54,7 +55,7 @@ export interface Honesty {
 }
 
 export interface HonestySources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'intervalMs' | 'now'> {
-  readonly registry: Pick<IncidentStore, 'incidentsOfServicesSince'> & Pick<VendorStore, 'unreadTimesSince'>;
+  readonly registry: IncidentStore & PublicReads;
 }
 
 /** Reads the figures of a window; they are at most ten minutes old, or older while the registry is unavailable. */
@@ -115,7 +116,7 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
 export async function readUnread(
   { statusPage }: Pick<Service, 'statusPage'>,
   from: number,
-  registry: Pick<VendorStore, 'unreadTimesSince'>,
+  registry: PublicReads,
 ): Promise<readonly UnreadTime[]> {
   const feed = feedIdOf(statusPage);
   return feed === null ? [] : await registry.unreadTimesSince(from, feed);

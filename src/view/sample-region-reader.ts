@@ -9,7 +9,7 @@ import {
   isSampleReadError,
   type RegionFilter,
   type SampleQuery,
-  type SampleStore,
+  type SampleReads,
 } from '../store/ports/samples.ts';
 import type { Readiness } from './monitor.ts';
 
@@ -30,8 +30,8 @@ const MAX_AGE_MS = 2_000;
 
 /** Creates the reader. While the registry is unavailable, it knows the last list of regions. */
 export function createSampleRegionReader(sources: {
-  readonly registry: Pick<FactStore, 'getFact'>;
-  readonly samples: Pick<SampleStore, 'regionsOf'>;
+  readonly registry: FactStore;
+  readonly samples: SampleReads;
   readonly readiness: () => Readiness;
   readonly now: () => number;
 }) {

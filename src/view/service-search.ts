@@ -4,7 +4,7 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
-import type { StatusStore } from '../store/ports/status.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { ShownDirectory } from './service-directory.ts';
 import {
   countBefore,
@@ -64,7 +64,7 @@ const MAX_LIST_AGE_MS = 1_000;
 /** Creates a search over the directory. A search finds every write that was answered before it. */
 export function createServiceSearch(sources: {
   readonly directory: ShownDirectory;
-  readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
+  readonly status: StatusReads;
   /** Milliseconds of the monotonic clock. */
   readonly monotonic: () => number;
 }) {

@@ -2,8 +2,8 @@
 
 import type { ServiceVendorStatus } from '../domain/incident/vendor-incident.ts';
 import type { Service } from '../domain/service.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusHeads } from '../store/ports/status.ts';
+import type { SampleReads } from '../store/ports/samples.ts';
+import type { StatusReads } from '../store/ports/status.ts';
 import type { BeginHistory } from './history-reads.ts';
 import type { SampleRegionReader } from './sample-region-reader.ts';
 import type { ShownDirectory } from './service-directory.ts';
@@ -14,8 +14,8 @@ import type { ListenedAt } from './staleness.ts';
 export interface SiteSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
-  readonly status: StatusHeads;
-  readonly samples: Pick<SampleStore, 'query' | 'regionsOf' | 'missingSince'>;
+  readonly status: StatusReads;
+  readonly samples: SampleReads;
   readonly regions: SampleRegionReader;
   readonly beginHistory: BeginHistory;
   /** The vendor status of a service; null: its status page is not read. */

@@ -1,7 +1,6 @@
 /** The content of an owner's status page: its services with their standing, in the owner's order. */
 import { createHash } from 'node:crypto';
 import { type Incident, withoutTexts } from '../domain/incident/incident.ts';
-
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { type OwnerIncident, worstReported } from '../domain/incident/owner-incident.ts';
 import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
@@ -24,10 +23,8 @@ import {
 } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
-import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { PostStore } from '../store/ports/posts.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
-import type { VendorStore } from '../store/ports/vendors.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PageReads } from '../store/ports/status-pages.ts';
 import { causeOfDown, type Unreached, whyUnreached } from './cause-of-down.ts';
 import { nextOccurrences } from './next-occurrences.ts';
 import { pageUrl } from './page-address.ts';
@@ -36,10 +33,7 @@ import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
 /** The part of the registry that status pages use. */
-export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
-  Pick<VendorStore, 'maintenancesOfServices'> &
-  Pick<IncidentStore, 'incidentsOfServices'> &
-  Pick<PostStore, 'incidentsPostedOn' | 'findOwnerIncident' | 'maintenancesPostedOn' | 'announcedWindows'>;
+export type PageReader = PageReads & PublicReads;
 
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {

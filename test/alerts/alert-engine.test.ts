@@ -16,6 +16,7 @@ import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { entry, firstTurn, owned, turn } from '../store/registry-fixtures.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -45,7 +46,7 @@ async function start(t: Test, rule: Partial<AlertRule> = {}) {
   const open = () =>
     startAlertEngine({
       ...{ registry, services: directory, clock, log: silentLog },
-      status: { get: (id) => statuses.get(id) ?? null },
+      status: double({ get: (id) => statuses.get(id) ?? null }),
       siteUrl: 'https://upbeat.example',
       usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
       acknowledgeUrl: (account, thread) => `https://upbeat.example/ack/${account}/${thread}`,

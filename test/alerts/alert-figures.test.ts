@@ -2,6 +2,7 @@
 import t from 'tap';
 import { watchAlertFigures } from '../../src/alerts/alert-figures.ts';
 import type { AlertCounts } from '../../src/store/ports/alerts.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NONE: AlertCounts = {
@@ -15,10 +16,10 @@ t.test('it says that messages are dropped or not sent, once, as long as this pro
   let counts = NONE;
   let isOurs = true;
   const figures = watchAlertFigures({
-    registry: {
+    registry: double({
       countAlerts: async () => counts,
       alertDelay: async () => ({ count: 0, p50Ms: null, p99Ms: null }),
-    },
+    }),
     clock,
     log: { debug: note, info: note, warn: note, error: note },
     isOurs: () => isOurs,

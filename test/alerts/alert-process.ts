@@ -12,6 +12,7 @@ import { createOutbound } from '../../src/outbound/outbound.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { turn } from '../store/registry-fixtures.ts';
+import { double } from '../support/double.ts';
 
 /** What the process is to do, as JSON in its first argument. */
 export interface AlertOrder {
@@ -60,7 +61,7 @@ const sender = startMessageSender({
 });
 const engine = startAlertEngine({
   ...{ registry, services: directory, clock, log, isOurs: () => true },
-  status: { get: (id) => statuses.get(id) ?? null },
+  status: double({ get: (id) => statuses.get(id) ?? null }),
   siteUrl: 'https://upbeat.example',
   usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
   acknowledgeUrl: () => 'https://upbeat.example/acknowledge',

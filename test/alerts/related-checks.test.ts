@@ -10,6 +10,7 @@ import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { record } from '../store/registry-fixtures.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -50,7 +51,7 @@ function open(
   for (const { id } of services) put(id, 'up', NOW - MINUTE);
   const asked: (readonly number[])[] = [];
   const related = createRelatedChecks({
-    registry: {
+    registry: double({
       pagesOf: async () => [],
       loadRules: async () => ({ version: 1, rules: [], channels: [] }),
       alertFacts: async (ids) =>
@@ -58,9 +59,9 @@ function open(
           ...{ serviceId, addresses: addresses[serviceId] ?? [], failingDependencies: [] },
           ...{ vendor: null, isInMaintenance: false },
         })),
-    },
+    }),
     services: directory,
-    status: { get: (id) => statuses.get(id) ?? null },
+    status: double({ get: (id) => statuses.get(id) ?? null }),
     clock,
     recheck: (ids) => void asked.push(ids),
   });

@@ -6,6 +6,7 @@ import { createEventFanOut } from '../../src/api/event-fan-out.ts';
 import type { Transition } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { transition } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { listenOn, until } from '../support/loopback.ts';
 
@@ -27,12 +28,12 @@ async function start(t: Test, format = ({ position }: Transition) => `id: ${posi
   const listeners = new Set<(one: Transition) => void>();
   const reads: number[] = [];
   const fanOut = createEventFanOut({
-    registry: {
+    registry: double({
       async transitionsAfter(position, limit) {
         reads.push(position);
         return stored.filter((one) => one.position > position).slice(0, limit);
       },
-    },
+    }),
     watchTransitions(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

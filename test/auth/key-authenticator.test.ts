@@ -2,8 +2,10 @@ import t, { type Test } from 'tap';
 import { createApiKey, generateKeyText, type KeyRequest, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import type { ApiKey } from '../../src/store/ports/keys.ts';
+import type { AccountStore } from '../../src/store/ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../../src/store/ports/keys.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** An authenticator over a real registry that counts look-ups and can be made to fail. */
@@ -19,7 +21,7 @@ async function setUp(
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 1 });
   const calls = { find: 0, touch: [] as (readonly [number, number])[][] };
   const fault: { error: Error | null; wait: Promise<void> } = { error: null, wait: Promise.resolve() };
-  const registry = {
+  const registry = double<KeyStore & AccountStore>({
     ensureAccount: methods.ensureAccount,
     createKey: methods.createKey,
     async findKey(sha256: Uint8Array): Promise<ApiKey | null> {
@@ -34,7 +36,7 @@ async function setUp(
       calls.touch.push([...uses]);
       await methods.touchKeys(uses);
     },
-  };
+  });
   const authenticator = createKeyAuthenticator({ registry, clock, log: silentLog, ...options });
   t.teardown(async () => {
     fault.error = null;

@@ -5,6 +5,7 @@ import { createSignInSecret } from '../../src/auth/sign-in-secret.ts';
 import { silentLog } from '../../src/log.ts';
 import type { NewPasskey, Passkey } from '../../src/store/ports/sign-in.ts';
 import { type AnswerParts, createAuthenticator } from '../support/authenticator.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const SITE = 'https://status.example.com:8443';
@@ -22,7 +23,7 @@ function world(siteUrl = SITE) {
     secret,
     now: clock.now,
     log: silentLog,
-    registry: {
+    registry: double({
       findPasskey: async (id) => stored.get(id) ?? null,
       async usePasskey(id, counter, now) {
         const found = stored.get(id);
@@ -36,7 +37,7 @@ function world(siteUrl = SITE) {
         used.add(key);
         return isNew;
       },
-    },
+    }),
   });
   const store = (passkey: NewPasskey, personId: number) =>
     stored.set(passkey.id, { ...passkey, personId, createdAt: 0, lastUsedAt: null });

@@ -11,6 +11,7 @@ import {
 } from '../../src/auth/password-sign-in.ts';
 import { createSignInSecret } from '../../src/auth/sign-in-secret.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -38,13 +39,13 @@ async function world(t: Test) {
     };
   };
   const signIn = createPasswordSignIn({
-    registry: {
+    registry: double({
       findPassword: counted('findPassword', registry.findPassword),
       useTotpStep: counted('useTotpStep', registry.useTotpStep),
       useRecoveryCode: counted('useRecoveryCode', registry.useRecoveryCode),
       takeAttempt: counted('takeAttempt', registry.takeAttempt),
       returnAttempt: counted('returnAttempt', registry.returnAttempt),
-    },
+    }),
     secret: createSignInSecret(new Uint8Array(32)),
     now: clock.now,
   });

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createSessions, isFormToken, SESSION_MS } from '../../src/auth/sessions.ts';
 import type { NewSession } from '../../src/store/ports/people.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function world() {
@@ -12,7 +13,7 @@ function world() {
   const clock = createFakeClock();
   const sessions = createSessions({
     clock,
-    registry: {
+    registry: double({
       async createSession(session) {
         stored.set(hex(session.sha256), { ...session, accountId: 1 });
         return { id: 1, name: 'acme', createdAt: 0, trustedAt: null, trustedBy: null };
@@ -32,7 +33,7 @@ function world() {
       async endSessionsOf(personId) {
         for (const [key, session] of stored) if (session.personId === personId) stored.delete(key);
       },
-    },
+    }),
   });
   return { sessions, stored, clock };
 }

@@ -3,6 +3,7 @@ import { createCatalogueWriter } from '../../src/catalogue/watch-catalogue.ts';
 import { silentLog } from '../../src/log.ts';
 import type { CatalogueList } from '../../src/store/ports/services.ts';
 import { entry } from '../store/registry-fixtures.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openRegistryHere } from '../support/registry-here.ts';
 
@@ -19,7 +20,7 @@ async function begin(t: Test, onPage: (page: number) => Promise<void> = async ()
   const lines: unknown[] = [];
   let pages = 0;
   const write = createCatalogueWriter({
-    registry: {
+    registry: double({
       putCatalogue: (list) => registry.putCatalogue(list),
       async putCataloguePage(page) {
         pages += 1;
@@ -27,7 +28,7 @@ async function begin(t: Test, onPage: (page: number) => Promise<void> = async ()
         return await registry.putCataloguePage(page);
       },
       endCatalogue: (ids, digest) => registry.endCatalogue(ids, digest),
-    },
+    }),
     clock,
     log: { ...silentLog, info: (fields, message) => void lines.push([message, fields]) },
     file: 'c.yaml',

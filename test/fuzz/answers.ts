@@ -10,6 +10,7 @@ import type { OutboundResponse } from '../../src/outbound/outbound.ts';
 import type { DeliveryOutcome } from '../../src/store/ports/webhooks.ts';
 import { RECEIVERS } from '../notify/channels/receivers.ts';
 import { SAMPLES } from '../notify/channels/sample-messages.ts';
+import { double } from '../support/double.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
 /** A response of an outgoing request: a line with the status, a line with headers, and the body. */
@@ -96,12 +97,12 @@ const webhook: FuzzTarget = {
     };
     const noted = Promise.withResolvers<DeliveryOutcome>();
     const sender = startWebhookSender({
-      registry: {
+      registry: double({
         dueDeliveries: async () => [due],
         hasDeliveries: async () => true,
         noteDelivery: async (outcome) => noted.resolve(outcome),
         forgetDeliveries: async () => 0,
-      },
+      }),
       outbound: { request: async () => response },
       ...{ policy: { allowPrivate: [], ports: [443] }, retentionNow: async () => 0 },
       ...{

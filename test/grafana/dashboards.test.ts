@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { renderServiceSeries } from '../../src/metrics/service-series.ts';
 import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
+import { double } from '../support/double.ts';
 import {
   annotationTargets,
   GRAFANA_FOLDER,
@@ -243,7 +244,7 @@ async function everyMetric(): Promise<string> {
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
     directory: { all: () => [], hidden: () => [] },
-    status: { ...createStatusTally(), headOf: () => null },
+    status: double({ ...createStatusTally(), headOf: () => null }),
     openStreams: () => 0,
     feeds: {
       health: () => [{ feedId: 'rss https://status.example', readAt: 1_000, problem: null }],

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createFigureReader } from '../../src/images/badge.ts';
 import { HISTORY_TIMEOUT_MS } from '../../src/view/history-reads.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { at } from '../support/json.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { startBadges } from './badge-world.ts';
@@ -114,12 +115,12 @@ t.test('it asks the store a few questions at a time', async (t) => {
   t.teardown(() => store.close());
   const open: (() => void)[] = [];
   const { read } = createFigureReader(
-    {
+    double({
       async query(query) {
         await new Promise<void>((resolve) => open.push(resolve));
         return await store.query(query);
       },
-    },
+    }),
     () => NOW,
   );
   const reads = Array.from({ length: 10 }, (_, id) => read(id, '1y'));

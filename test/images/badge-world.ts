@@ -13,6 +13,7 @@ import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { createServiceFinder } from '../../src/view/service-finder.ts';
 import { NOW } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 
@@ -83,12 +84,12 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
     directory: directory.shown,
     badgeAddresses: null,
     status,
-    samples: {
+    samples: double({
       query(query) {
         queries.push(query);
         return world.fault?.() ?? openStore().query(query);
       },
-    },
+    }),
     async renderBadge(text) {
       drawn.push(text);
       return drawBadge(text);

@@ -9,6 +9,7 @@ import { SAMPLE_READ_ERROR_CODES, type SampleQuery } from '../../src/store/ports
 import { createHeatmapReader } from '../../src/view/heatmap-cells.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { type Outcome, openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 
 const CACHED = 'public, s-maxage=300, stale-while-revalidate=60';
@@ -334,12 +335,14 @@ t.test('it reads only steps again that can have changed', async (t) => {
   const muchLater = spanOf('24h', NOW + 50 * 86_400_000);
   let level = 'up' as 'up' | 'down';
   const stores = await openUpAndDown(t, [7, 8], [span, later, muchLater]);
-  const read = createHeatmapReader({
-    async query(query) {
-      queries.push(query);
-      return await stores[level].query(query);
-    },
-  });
+  const read = createHeatmapReader(
+    double({
+      async query(query) {
+        queries.push(query);
+        return await stores[level].query(query);
+      },
+    }),
+  );
   const count = stepsOf(span);
   const asked = () =>
     queries.splice(0).map(({ serviceId, from, to }) => [serviceId, (to - from) / span.stepMs]);
@@ -365,15 +368,17 @@ t.test('it reads few services at a time, and tells the first fault when all have
   t.teardown(() => store.close());
   let open = 0;
   let most = 0;
-  const read = createHeatmapReader({
-    async query(query) {
-      most = Math.max(most, ++open);
-      await new Promise((resolve) => setImmediate(resolve));
-      open--;
-      if (query.serviceId === 50) throw away();
-      return await store.query(query);
-    },
-  });
+  const read = createHeatmapReader(
+    double({
+      async query(query) {
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open--;
+        if (query.serviceId === 50) throw away();
+        return await store.query(query);
+      },
+    }),
+  );
   const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
   const span = spanOf('90d', NOW);
   await Promise.all([read(ids(40), '90d', span), read(ids(40), '1y', spanOf('1y', NOW))]);
@@ -390,12 +395,14 @@ t.test('it does not let a short window wait for a long one', async (t) => {
   });
   const store = openSampleStore({ now: () => NOW });
   t.teardown(() => store.close());
-  const read = createHeatmapReader({
-    async query(query) {
-      if (query.stepMs === 86_400_000 && query.serviceId > 1) await gate;
-      return await store.query(query);
-    },
-  });
+  const read = createHeatmapReader(
+    double({
+      async query(query) {
+        if (query.stepMs === 86_400_000 && query.serviceId > 1) await gate;
+        return await store.query(query);
+      },
+    }),
+  );
   const year = read([1, 2], '1y', spanOf('1y', NOW));
   t.equal((await read([1, 2, 3], '24h', spanOf('24h', NOW))).length, 3 * 96);
   open();
@@ -450,10 +457,12 @@ t.test('it reads the steps again that it read while checks were missing', async 
   const state = { since: null as number | null, level: 'up' as 'up' | 'down' };
   const span = spanOf('24h', NOW);
   const stores = await openUpAndDown(t, [1], [span]);
-  const read = createHeatmapReader({
-    query: (query) => stores[state.level].query(query),
-    missingSince: () => state.since,
-  });
+  const read = createHeatmapReader(
+    double({
+      query: (query) => stores[state.level].query(query),
+      missingSince: () => state.since,
+    }),
+  );
   const count = stepsOf(span);
   state.since = span.to - 10 * span.stepMs;
   await read([1], '24h', span);

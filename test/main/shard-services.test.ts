@@ -7,6 +7,7 @@ import { createLog } from '../../src/log.ts';
 import { createShardServices } from '../../src/main/shard-services.ts';
 import type { ServiceChange } from '../../src/store/ports/services.ts';
 import { targetOf } from '../engine/attempt.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function createWorld() {
@@ -19,12 +20,12 @@ function createWorld() {
   const checked = new Map<number, number>();
   const forgotten: number[] = [];
   const services = createShardServices({
-    registry: {
+    registry: double({
       loadTargets: (shards) =>
         new Promise((resolve, reject) => {
           loads.push({ shards, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) });
         }),
-    },
+    }),
     region: 'eu',
     fleet: {
       apply({ serviceId, target }) {

@@ -8,6 +8,7 @@ import { observeCluster } from '../../src/metrics/observe-cluster.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { check, current, inRegion, NOW, node } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
@@ -137,7 +138,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
     },
     {
       nodes: () => [node('a', { region: 'eu' }), node('b', { region: 'ap' })],
-      status: tallyOf(statuses),
+      status: double(tallyOf(statuses)),
     },
   );
   const text = (await metrics.render()).split('\n');
@@ -171,7 +172,7 @@ t.test('it reports which nodes live, which stores answer, and what was given up'
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
     directory: { all: () => [], hidden: () => [] },
-    status: { ...createStatusTally(), headOf: () => null },
+    status: double({ ...createStatusTally(), headOf: () => null }),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem }, redis: { problem: null } }),

@@ -6,6 +6,7 @@ import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { renderServiceSeries } from '../../src/metrics/service-series.ts';
 import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { hasProgram } from '../support/install-servers.ts';
 
 const NEEDS_PROMTOOL = hasProgram('promtool')
@@ -19,7 +20,7 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
     directory: { all: () => [], hidden: () => [] },
-    status: { ...createStatusTally(), headOf: () => null },
+    status: double({ ...createStatusTally(), headOf: () => null }),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem: null }, redis: { problem: null } }),

@@ -11,6 +11,7 @@ import type { Log } from '../../src/log.ts';
 import type { AlertDecision } from '../../src/store/ports/alerts.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { double } from '../support/double.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { DefinedRule, News, Telling } from './diary.ts';
 import type { World } from './world.ts';
@@ -157,7 +158,9 @@ export function createAlertOffice(parts: {
         },
         services: directory,
         // The reference knows no common causes: without a newest check the program finds none.
-        status: { get: (id) => (directory.byId(id) === null ? null : withoutCheck(registry.current(id))) },
+        status: double({
+          get: (id) => (directory.byId(id) === null ? null : withoutCheck(registry.current(id))),
+        }),
         siteUrl: 'http://localhost',
         usual: { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [] },
         acknowledgeUrl: (_, thread) => `http://localhost/${thread}`,

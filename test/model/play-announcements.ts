@@ -37,15 +37,7 @@ export type VendorDesk = ReturnType<typeof openVendorDesk>;
 
 /** Opens the intake of a process; `registry`: as that process sees it. */
 export function openVendorDesk(parts: {
-  readonly registry: Pick<
-    VendorStore,
-    | 'putVendorReadings'
-    | 'endOtherFeeds'
-    | 'advanceMaintenances'
-    | 'loadVendorStates'
-    | 'putUnreadTime'
-    | 'unreadTimesSince'
-  >;
+  readonly registry: VendorStore;
   readonly clock: WorldClock;
   readonly log: Log;
 }) {

@@ -8,10 +8,12 @@ import type { RuledResult } from '../../src/domain/result.ts';
 import { silentLog } from '../../src/log.ts';
 import { ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
+import type { IncidentStore } from '../../src/store/ports/incidents.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
-import type { StatusUpdate } from '../../src/store/ports/updates.ts';
-import type { VendorReading } from '../../src/store/ports/vendors.ts';
+import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
+import type { VendorReading, VendorStore } from '../../src/store/ports/vendors.ts';
 import { USUAL } from '../support/attempts.ts';
+import { double } from '../support/double.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import type { Given, Happening, News, Outcome } from './diary.ts';
 import { agendaOf } from './play-agenda.ts';
@@ -121,7 +123,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       kill() {
         isDead = true;
       },
-      registry: {
+      registry: double<UpdateStore & IncidentStore>({
         commitUpdates: telling(
           (updates: readonly StatusUpdate[]) => client.commitUpdates(updates),
           ([updates]) => updates.some(({ transition, incident }) => transition !== null || incident !== null),
@@ -129,8 +131,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
         transitionsAfter: live(registry.transitionsAfter),
         lastTransition: live(registry.lastTransition),
         listIncidents: live(registry.listIncidents),
-      },
-      vendors: {
+      }),
+      vendors: double<VendorStore>({
         putVendorReadings: telling((all: readonly VendorReading[]) => client.putVendorReadings(all)),
         endOtherFeeds: telling(client.endOtherFeeds),
         loadVendorStates: live(client.loadVendorStates),
@@ -143,7 +145,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
           },
           (_, { states }) => states.length > 0,
         ),
-      },
+      }),
       status: { put: live(async () => 0), remove: live(async () => {}) },
       samples: {
         append: live((all: Parameters<SampleStore['append']>[0]) =>

@@ -27,7 +27,7 @@ const HOUR = 3_600_000;
 async function start(
   t: Test,
   allowPrivate: readonly string[] = ['127.0.0.0/8'],
-  others: Partial<Pick<WebhookStore, 'forgetDeliveries'>> = {},
+  others: Partial<WebhookStore> = {},
 ) {
   const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
   const state = {

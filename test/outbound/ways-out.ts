@@ -17,6 +17,7 @@ import { createProber } from '../../src/probe/prober.ts';
 import type { DeliveryOutcome } from '../../src/store/ports/webhooks.ts';
 import { RECEIVERS } from '../notify/channels/receivers.ts';
 import { SAMPLES } from '../notify/channels/sample-messages.ts';
+import { double } from '../support/double.ts';
 
 /** What may be dialled, and who answers for names. */
 export interface WaysSettings {
@@ -101,12 +102,12 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     };
     const noted = Promise.withResolvers<DeliveryOutcome>();
     const sender = startWebhookSender({
-      registry: {
+      registry: double({
         dueDeliveries: async () => [due],
         hasDeliveries: async () => true,
         noteDelivery: async (outcome) => noted.resolve(outcome),
         forgetDeliveries: async () => 0,
-      },
+      }),
       retentionNow: async () => systemClock.now(),
       counter: { note() {}, drop() {} },
       ...{ outbound, policy, clock: systemClock, random: () => 0, log: silentLog, isOurs: () => true },

@@ -16,6 +16,7 @@ import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { goodResult, USUAL } from '../support/attempts.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 
@@ -175,13 +176,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log,
     settings: { usual: USUAL, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
     heartbeats: {
-      registry: {
+      registry: double({
         async claimDomain(domain, accountId) {
           const service = await registry.claimDomain(domain, accountId);
           record.applyChange({ seq: 1, serviceId: service.id, slug: service.slug, service });
           return service;
         },
-      },
+      }),
       isCatalogueDomain: options.isCatalogueDomain ?? (() => false),
       silenceMs: options.silenceMs ?? 600_000,
     },

@@ -46,6 +46,7 @@ import type { AboutSettings } from '../../src/web/about-page.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { USUAL_REACH } from '../support/destinations.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
@@ -271,7 +272,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     return ownSamples;
   };
   const authenticator = createKeyAuthenticator({
-    registry: {
+    registry: double({
       async findKey(sha256) {
         asked.keys++;
         await gate.keys;
@@ -279,7 +280,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         return await stored.findKey(sha256);
       },
       touchKeys: stored.touchKeys,
-    },
+    }),
     clock,
     log,
   });
@@ -335,7 +336,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     directory,
     status,
-    samples: {
+    samples: double({
       async query(query: SampleQuery) {
         if (faults.samples !== null) throw faults.samples;
         asked.samples.push(query);
@@ -346,15 +347,15 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         return await samples().regionsOf(serviceId);
       },
       missingSince: () => faults.missingSince,
-    },
+    }),
     registry,
     owners: {
       registry: withFault(registry, () => faults.storage),
       sessions: createSessions({ registry: stored, clock }),
-      samples: {
+      samples: double({
         newest: (serviceId, limit) => samples().newest(serviceId, limit),
         query: (query) => samples().query(query),
-      },
+      }),
       providers: [],
       local: createLocalSignIn({
         registry: stored,

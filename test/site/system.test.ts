@@ -3,6 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/site/system.ts';
+import { double } from '../support/double.ts';
 import { check, current, NOW, service } from './site-world.ts';
 
 const REQUEST: HttpRequest = { method: 'GET', params: {}, query: '', client: '203.0.113.1', headers: {} };
@@ -27,7 +28,7 @@ function metricsRoute(tookMs: number) {
   const status = { get: (id: number) => current(id, check(NOW)) };
   const clock = { ...systemClock, monotonic: () => state.now };
   const directory = { withdrawals: 0 };
-  const routes = systemRoutes({ readiness, metrics, search, directory, status, clock });
+  const routes = systemRoutes({ readiness, metrics, search, directory, status: double(status), clock });
   const route = routes.find(({ path }) => path === '/metrics');
   return { state, ask: async (query = '') => (await route?.handle?.({ ...REQUEST, query }))?.body };
 }

@@ -18,7 +18,7 @@ import { createSqliteStore, toInputs } from '../../src/store/database/sqlite-sto
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../src/store/ports/incidents.ts';
 import type { OwnershipStore } from '../../src/store/ports/ownership.ts';
-import type { ServiceStore } from '../../src/store/ports/services.ts';
+import type { ServiceStateStore } from '../../src/store/ports/services.ts';
 import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';
 import { ensureAccount } from '../../src/store/registry/accounts/account-rows.ts';
 import { toIncident } from '../../src/store/registry/incidents/incident-rows.ts';
@@ -26,13 +26,11 @@ import type { RegistryClient } from '../../src/store/registry/registry-client.ts
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/services/service-rows.ts';
 import { selectTransitions, toCurrent, toTransition } from '../../src/store/registry/states/update-rows.ts';
+import { double } from './double.ts';
 import { registryHere } from './registry-here.ts';
 
 /** The part of the port that the record uses. */
-export type JudgementRegistry = Pick<ServiceStore, 'loadServices'> &
-  Pick<OwnershipStore, 'claimDomain'> &
-  Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
-  Pick<IncidentStore, 'listIncidents'>;
+export type JudgementRegistry = ServiceStateStore & OwnershipStore & UpdateStore & IncidentStore;
 
 /**
  * What a commit meets: it works, is refused before anything is written (`full`: for want of room; `damaged`: it cannot read a row), or is written and
@@ -146,24 +144,26 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
       rmSync(dataDir, { recursive: true });
     },
 
-    loadServices: async () => methods.loadServices(),
-    claimDomain: async (domain, accountId) => methods.claimDomain(domain, accountId),
-    async commitUpdates(judgements) {
-      calls.push(judgements);
-      await gate;
-      const fault = faults.shift() ?? 'none';
-      if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
-      if (fault === 'damaged') throw Object.assign(new Error('bad page'), { code: 'registry_damaged' });
-      if (fault === 'refused') throw new Error('the registry is away');
-      const copies = structuredClone(judgements);
-      const outcomes = await methods.commitUpdates(copies);
-      committed.push(...copies.filter((_, index) => outcomes[index]?.kind === 'committed'));
-      if (fault === 'answer_lost') throw new Error('the answer was lost');
-      return structuredClone(outcomes);
-    },
-    transitionsAfter: async (position, limit) => methods.transitionsAfter(position, limit),
-    lastTransition: async () => methods.lastTransition(),
-    listIncidents: async (query) => methods.listIncidents(query),
+    ...double<JudgementRegistry>({
+      loadServices: async () => methods.loadServices(),
+      claimDomain: async (domain, accountId) => methods.claimDomain(domain, accountId),
+      async commitUpdates(judgements) {
+        calls.push(judgements);
+        await gate;
+        const fault = faults.shift() ?? 'none';
+        if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
+        if (fault === 'damaged') throw Object.assign(new Error('bad page'), { code: 'registry_damaged' });
+        if (fault === 'refused') throw new Error('the registry is away');
+        const copies = structuredClone(judgements);
+        const outcomes = await methods.commitUpdates(copies);
+        committed.push(...copies.filter((_, index) => outcomes[index]?.kind === 'committed'));
+        if (fault === 'answer_lost') throw new Error('the answer was lost');
+        return structuredClone(outcomes);
+      },
+      transitionsAfter: async (position, limit) => methods.transitionsAfter(position, limit),
+      lastTransition: async () => methods.lastTransition(),
+      listIncidents: async (query) => methods.listIncidents(query),
+    }),
   };
 }
 

@@ -10,6 +10,7 @@ import { createMemoryStatusStore } from '../../src/store/status/memory-status-st
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { createServiceSearch, foldText } from '../../src/view/service-search.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 
 const slugs = (json: unknown) => listAt(json, 'services').map((one) => textAt(one, 'slug'));
@@ -138,7 +139,7 @@ t.test('it shows no service with another status when a copy was replaced without
   let now = 0;
   const search = createServiceSearch({
     directory: directory.shown,
-    status: { get, headOf: headOfId, watch: () => () => {} },
+    status: double({ get, headOf: headOfId, watch: () => () => {} }),
     monotonic: () => now,
   });
   const find = (status: ServiceStatus) =>

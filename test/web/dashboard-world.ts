@@ -26,6 +26,7 @@ import { NOW, service } from '../site/site-world.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { USUAL_REACH } from '../support/destinations.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -106,12 +107,12 @@ export async function dashboard(
     registry,
     sessions,
     directory: directory.shown,
-    status: { get: () => null },
+    status: double({ get: () => null }),
     beginHistory: createHistoryReads(createFakeClock(NOW)),
-    samples: {
+    samples: double({
       newest: checks === undefined ? away : async () => [...checks],
       query: more.query ?? (async () => []),
-    },
+    }),
     proofs: {
       instructions: (_account, domain) => ({ recordName: `_upbeat.${domain}`, fileUrl: '', word: '' }),
       check: async (_account, domain) => proof(domain),

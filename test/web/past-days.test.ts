@@ -4,6 +4,7 @@ import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { daysUntil } from '../../src/view/time-ranges.ts';
 import { createPastDays, DAYS_KEPT_MS } from '../../src/web/service/service-page.ts';
 import { NOW } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
 
 const DAY = 86_400_000;
@@ -22,13 +23,13 @@ async function start(t: Test) {
   const asked: SampleQuery[] = [];
   const state = { now: NOW, fails: false };
   const read = createPastDays(
-    {
+    double({
       async query(query) {
         asked.push(query);
         if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
         return await store.query(query);
       },
-    },
+    }),
     () => state.now,
   );
   const days = (serviceId = 1) => read(serviceId, daysUntil(state.now, 365));

@@ -4,7 +4,7 @@ import type { AlertStore } from '../../store/ports/alerts.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 export interface AlertContext {
-  readonly registry: Pick<AlertStore, 'alertsOf' | 'acknowledge'>;
+  readonly registry: AlertStore;
   readonly now: () => number;
 }
 
@@ -15,7 +15,7 @@ export interface LinkedAlert {
 
 /** The open alerts of an account, oldest first. */
 export async function openAlerts(
-  { registry }: { readonly registry: Pick<AlertStore, 'alertsOf'> },
+  { registry }: { readonly registry: AlertStore },
   accountId: number,
 ): Promise<OpenAlert[]> {
   const { state, acknowledgements } = await registry.alertsOf(accountId);
@@ -44,7 +44,7 @@ export async function acknowledgeByLink(
 
 /** The thread that a link stands for now: the account that made it may have been merged into another one. */
 export async function followLink(
-  { registry }: { readonly registry: Pick<AlertStore, 'accountOfThread'> },
+  { registry }: { readonly registry: AlertStore },
   { accountId, thread }: LinkedAlert,
 ): Promise<LinkedAlert> {
   return { accountId: (await registry.accountOfThread(thread)) ?? accountId, thread };

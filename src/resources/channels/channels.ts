@@ -23,7 +23,7 @@ export interface ChannelContext {
 
 /** The dependencies of messages that a person sends. */
 export interface SendContext extends ChannelContext {
-  readonly registry: ChannelStore & Pick<MessageStore, 'addMessage' | 'messagesOf' | 'replayMessage'>;
+  readonly registry: ChannelStore & MessageStore;
   /** Public URL of the site, without a slash at its end. */
   readonly siteUrl: string;
   /** Counts messages that an account sends manually. Rejects beyond the limit of webhooks (`SENT_BY_HAND_PER_MINUTE`). */

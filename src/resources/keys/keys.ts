@@ -17,7 +17,7 @@ import {
 } from '../kit/change.ts';
 
 export interface KeyContext {
-  readonly registry: KeyStore & Pick<AccountStore, 'ensureAccount'>;
+  readonly registry: KeyStore & AccountStore;
   readonly now: () => number;
 }
 

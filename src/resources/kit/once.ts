@@ -6,11 +6,11 @@ import type { HttpResponse, Route, WriteRequest } from '../../http/route.ts';
 import {
   IDEMPOTENT_NAMES,
   type IdempotencyStore,
-  type IdempotentCalls,
   type IdempotentName,
   type IdempotentOutcome,
   type IdempotentRequest,
 } from '../../store/ports/idempotency.ts';
+import type { IdempotentCalls } from '../../store/ports/registry.ts';
 import { attempt } from './change.ts';
 import { resultOf } from './refused.ts';
 import { type WritingEndpoint, writeRoute } from './write-route.ts';

@@ -1,8 +1,8 @@
 /** The services and status pages of an account that its posts, incidents and maintenance, concern. */
 import type { Service } from '../../domain/service.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
-import type { OwnedServices } from '../../store/ports/services.ts';
-import type { OwnedPages } from '../../store/ports/status-pages.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import type { PageReads } from '../../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** The services and pages of an account. */
@@ -17,7 +17,7 @@ export interface NamedSubjects {
   readonly pages: readonly string[];
 }
 
-export type SubjectStore = OwnedServices & OwnedPages;
+export type SubjectStore = ServiceStore & PageReads;
 
 export async function readSubjects(registry: SubjectStore, accountId: number): Promise<Subjects> {
   const [services, pages] = await Promise.all([registry.servicesOf(accountId), registry.pagesOf(accountId)]);

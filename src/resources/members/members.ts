@@ -121,7 +121,7 @@ export async function admitIdentity(
     registry,
     now,
   }: Pick<MemberContext, 'now'> & {
-    readonly registry: InvitationStore & Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'>;
+    readonly registry: InvitationStore & PeopleStore;
   },
   identity: Identity,
   /** Of the invitation that the visitor came from; empty: none. */

@@ -6,7 +6,7 @@ import type { ProofCheck } from '../../auth/domain-proof.ts';
 import { isPrivateName, readAnyHost } from '../../domain/host-name.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
-import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { PageDomainStore, PageReads } from '../../store/ports/status-pages.ts';
 import {
   accept,
   mayChange,
@@ -19,7 +19,7 @@ import {
 
 /** The dependencies of these changes. */
 export interface PageDomainContext {
-  readonly registry: Pick<PageStore, 'findPage' | 'provePageDomain'> & Pick<AccountStore, 'isTrusted'>;
+  readonly registry: PageReads & PageDomainStore & AccountStore;
   readonly proofs: ProofCheck;
   /** Public URL of this site. */
   readonly siteUrl: string;

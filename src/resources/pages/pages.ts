@@ -11,7 +11,7 @@ import {
 } from '../../domain/status-page.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
-import type { PageEdit, PagePasswords, PageStore } from '../../store/ports/status-pages.ts';
+import type { PageEdit, PageReads, PageStore } from '../../store/ports/status-pages.ts';
 import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
 import { createChanges, type ReadingOf } from '../kit/create-changes.ts';
 import { byNameOnPage, type ListedOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
@@ -19,9 +19,7 @@ import { isObject } from '../kit/read-document.ts';
 import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
 
 export interface PageContext {
-  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'pagesOf' | 'changePage' | 'removePage'> &
-    Pick<ServiceStore, 'servicesOf'> &
-    Pick<AccountStore, 'isTrusted'>;
+  readonly registry: PageStore & ServiceStore & AccountStore;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly findServiceById: (id: number) => Service | null;
@@ -175,7 +173,7 @@ export function checkReaders(
 export async function sealReaders(
   { slug, access, password }: WantedReaders,
   before: Pick<OwnedPage, 'id' | 'access'> | null,
-  registry?: PagePasswords,
+  registry?: PageReads,
 ): Promise<Outcome<SealedReaders>> {
   // Forms cut spaces at the ends, where people do not see them.
   const text = (password ?? '').trim();

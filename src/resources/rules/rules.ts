@@ -3,16 +3,16 @@ import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Service } from '../../domain/service.ts';
 import { isListable } from '../../domain/status-page.ts';
 import type { RuleStore } from '../../store/ports/alerts.ts';
-import type { OwnedChannels } from '../../store/ports/channels.ts';
-import type { OwnedServices } from '../../store/ports/services.ts';
-import type { OwnedPages } from '../../store/ports/status-pages.ts';
+import type { ChannelStore } from '../../store/ports/channels.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import type { PageReads } from '../../store/ports/status-pages.ts';
 import { accept, attempt, type Outcome } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { byNameOnPage, listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } from './rule-document.ts';
 
 export interface RuleContext {
-  readonly registry: RuleStore & OwnedChannels & OwnedServices & OwnedPages;
+  readonly registry: RuleStore & ChannelStore & ServiceStore & PageReads;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly findServiceById: (id: number) => Service | null;
@@ -47,7 +47,7 @@ async function ruleWriter(
     registry,
     findServiceById,
   }: Pick<RuleContext, 'findServiceById'> & {
-    readonly registry: OwnedChannels;
+    readonly registry: ChannelStore;
   },
   accountId: number,
 ): Promise<(rule: AlertRule) => RuleDocument> {

@@ -1,13 +1,13 @@
 /** Proofs of control over domains, claims of domains that wait for one, and where checks may lead (decisions, Ownership). */
 import type { ProofCheck } from '../../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
-import type { AddressClaims, OwnershipStore } from '../../store/ports/ownership.ts';
-import type { OwnedServices } from '../../store/ports/services.ts';
+import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of permissions of checks. */
 export interface PlaceContext {
-  readonly registry: AddressClaims & OwnedServices;
+  readonly registry: OwnershipStore & ServiceStore;
   readonly proofs: ProofCheck;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
@@ -27,7 +27,7 @@ export interface PlacedService {
 
 /** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */
 export async function dropClaim(
-  { registry }: { readonly registry: Pick<OwnershipStore, 'dropClaim'> },
+  { registry }: { readonly registry: OwnershipStore },
   principal: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<void>> {
@@ -42,7 +42,7 @@ export async function dropClaim(
  * `role_required`, `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
-  context: PlaceContext & { readonly registry: Pick<OwnershipStore, 'proveDomain'> },
+  context: PlaceContext & { readonly registry: OwnershipStore },
   principal: AccountPrincipal,
   domain: string,
   check: CheckedPlace,
@@ -86,7 +86,7 @@ export async function claimPlace(
     registry,
     resolve,
   }: Pick<PlaceContext, 'resolve'> & {
-    readonly registry: AddressClaims;
+    readonly registry: OwnershipStore;
   },
   { domain, slug, check: { kind, url } }: PlacedService,
 ): Promise<Outcome<void>> {

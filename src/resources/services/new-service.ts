@@ -11,7 +11,7 @@ import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Verdict } from '../../domain/status.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { OwnedServices } from '../../store/ports/services.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuseRole } from '../kit/change.ts';
 import { anyRevision } from '../kit/create-changes.ts';
 import { limitsFor } from './check-document.ts';
@@ -27,7 +27,7 @@ export const TRIALS_PER_MINUTE = 10;
  * `too_many_claims`.
  */
 export async function addOrClaim(
-  context: ServiceContext & { readonly registry: Pick<OwnershipStore, 'addClaim'> },
+  context: ServiceContext & { readonly registry: OwnershipStore },
   principal: AccountPrincipal,
   document: unknown,
 ): Promise<Outcome<Service>> {
@@ -98,7 +98,7 @@ const MAX_TRIALS = 16;
 const TRIAL_TIMEOUT_MS = 4_000;
 
 /** The dependencies of the change. */
-type WatchContext = Parameters<typeof addOrClaim>[0] & TrialContext & { readonly registry: OwnedServices };
+type WatchContext = Parameters<typeof addOrClaim>[0] & TrialContext & { readonly registry: ServiceStore };
 
 export type WatchedLine = PastedLine & {
   /** Null: it was not tried, as heartbeats, or because too many were tried within the minute. */

@@ -20,7 +20,7 @@ export interface ComparedCheck {
  * Compares the credentials of checks with those of `before`, the stored ones. The result is in the order of the input.
  */
 export async function compareSecrets(
-  registry: Pick<CredentialStore, 'matchCredentials'>,
+  registry: CredentialStore,
   checks: readonly (OpenCheck & { readonly before: CheckDefinition | undefined })[],
 ): Promise<ComparedCheck[]> {
   const stored = credentialsOf(checks).flatMap((credential) => {
@@ -53,7 +53,7 @@ function credentialsOf(checks: readonly OpenCheck[]) {
 
 /** The checks with their credentials encrypted, in the order of the input. Credentials that are stored already stay. */
 export async function sealSettings(
-  registry: Pick<CredentialStore, 'sealCredentials'>,
+  registry: CredentialStore,
   checks: readonly OpenCheck[],
 ): Promise<CheckDefinition[]> {
   const credentials = credentialsOf(checks);

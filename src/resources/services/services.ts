@@ -20,9 +20,7 @@ import {
 } from './service-document.ts';
 
 export interface ServiceContext extends PlaceContext {
-  readonly registry: Pick<ServiceStore, 'findService' | 'servicesOf' | 'changeService' | 'removeService'> &
-    Pick<OwnershipStore, 'registerService' | 'claimAddresses'> &
-    CredentialStore;
+  readonly registry: ServiceStore & OwnershipStore & CredentialStore;
   /** The live service of an owner or the catalogue with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly destinations: DestinationsOf;
@@ -168,7 +166,7 @@ export function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
 
 /** The dependencies of registrations on behalf of accounts. */
 export interface RegistrationContext {
-  readonly registry: Pick<ServiceStore, 'addServices'> & CredentialStore;
+  readonly registry: ServiceStore & CredentialStore;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
   readonly destinations: DestinationsOf;

@@ -1,13 +1,13 @@
 /** Notices to accounts. */
 import { describeNotice, fromStoredNotice, type Notice } from '../../domain/notice.ts';
-import type { AccountStore } from '../ports/accounts.ts';
+import type { NoticeStore } from '../ports/accounts.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** Maximum number of notices that are listed for an account. */
 const MAX_NOTICES = 20;
 
-export const NOTICE_CALLS: Calls<Pick<AccountStore, 'noticesOf' | 'dropNotice'>> = {
+export const NOTICE_CALLS: Calls<NoticeStore> = {
   noticesOf: read(async ({ kysely, queries }, accountId) => {
     const rows = await queries.all(
       kysely

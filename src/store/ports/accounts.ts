@@ -86,7 +86,7 @@ export interface TrustChanges {
   readonly unknown: readonly string[];
 }
 
-/** Accounts and their notices. */
+/** Accounts and who trusts them. */
 export interface AccountStore {
   /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
@@ -107,8 +107,12 @@ export interface AccountStore {
   removeEmptyAccount(id: number): Promise<boolean>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
+}
+
+/** Merges accounts. */
+export interface MergeStore {
   /**
-   * The plan of {@link AccountStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is
+   * The plan of {@link MergeStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is
    * trusted.
    */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
@@ -118,6 +122,10 @@ export interface AccountStore {
    * changes. Positions of feeds and ids stay. Rejects as `planMerge`.
    */
   mergeAccounts(fromId: number, intoId: number, now: number): Promise<MergePlan>;
+}
+
+/** Notices of accounts. */
+export interface NoticeStore {
   /** Newest first, at most 20. */
   noticesOf(accountId: number): Promise<AccountNotice[]>;
   dropNotice(accountId: number, id: number): Promise<void>;

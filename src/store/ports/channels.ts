@@ -45,9 +45,6 @@ export interface ChannelStore {
   removeChannel(accountId: number, id: number, revisions?: readonly number[]): Promise<void>;
 }
 
-/** The channels of an account. */
-export type OwnedChannels = Pick<ChannelStore, 'channelsOf'>;
-
 /** The reference with which a channel continues a thread, such as the `ts` of Slack; null: nothing was said. */
 type ThreadReference = string | null;
 

@@ -1,13 +1,4 @@
 /** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
-import type { ContentStore } from './account-content.ts';
-import type { AlertStore, RuleStore } from './alerts.ts';
-import type { ChannelStore, MessageStore } from './channels.ts';
-import type { KeyStore } from './keys.ts';
-import type { OwnershipStore } from './ownership.ts';
-import type { PostStore } from './posts.ts';
-import type { ServiceStore } from './services.ts';
-import type { PageStore } from './status-pages.ts';
-import type { WebhookStore } from './webhooks.ts';
 
 /** A change that a client identifies. */
 export interface IdempotentRequest {
@@ -33,19 +24,7 @@ export interface IdempotentOutcome<T> {
   readonly isReplay: boolean;
 }
 
-/** Changes that can be made once. */
-export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
-  Pick<OwnershipStore, 'registerService' | 'proveDomain'> &
-  Pick<ContentStore, 'putContent'> &
-  Pick<KeyStore, 'createKey'> &
-  Pick<PageStore, 'addPage' | 'provePageDomain'> &
-  Pick<WebhookStore, 'addWebhook'> &
-  Pick<PostStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance' | 'putOwnerMaintenance'> &
-  Pick<ChannelStore, 'addChannel'> &
-  Pick<MessageStore, 'addMessage' | 'replayMessage'> &
-  Pick<RuleStore, 'addRule'> &
-  Pick<AlertStore, 'acknowledge'>;
-
+/** The names of changes that can be made once. */
 export const IDEMPOTENT_NAMES = [
   'changeService',
   'registerService',
@@ -64,9 +43,8 @@ export const IDEMPOTENT_NAMES = [
   'replayMessage',
   'addRule',
   'acknowledge',
-] as const satisfies readonly (keyof IdempotentCalls)[];
+] as const;
 
-/** The name of such a change. */
 export type IdempotentName = (typeof IDEMPOTENT_NAMES)[number];
 
 /** The time for which outcomes are kept, milliseconds. */

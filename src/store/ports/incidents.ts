@@ -71,5 +71,3 @@ export interface IncidentStore {
   /** Incidents of several services. */
   incidentsOfServices(query: ServicesIncidentQuery): Promise<Incident[]>;
 }
-
-export type IncidentList = Pick<IncidentStore, 'listIncidents'>;

@@ -65,5 +65,3 @@ export interface OwnershipStore {
    */
   claimAddresses(domain: string, slug: string | null, addresses: readonly string[]): Promise<void>;
 }
-
-export type AddressClaims = Pick<OwnershipStore, 'claimAddresses'>;

@@ -4,12 +4,12 @@
  * of them.
  */
 import type { ContentStore } from './account-content.ts';
-import type { AccountStore } from './accounts.ts';
+import type { AccountStore, MergeStore, NoticeStore } from './accounts.ts';
 import type { AlertStore, RuleStore } from './alerts.ts';
 import type { ChannelStore, MessageStore } from './channels.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
-import type { IdempotencyStore } from './idempotency.ts';
+import type { IdempotencyStore, IdempotentName } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
 import type { IncidentStore } from './incidents.ts';
 import type { InvitationStore } from './invitations.ts';
@@ -20,9 +20,9 @@ import type { OwnershipStore } from './ownership.ts';
 import type { PeopleStore } from './people.ts';
 import type { PostStore } from './posts.ts';
 import type { RetentionStore } from './retention.ts';
-import type { ServiceStore } from './services.ts';
+import type { CatalogueStore, ServiceChangeFeed, ServiceStateStore, ServiceStore } from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
-import type { PageStore } from './status-pages.ts';
+import type { PageDomainStore, PageStore } from './status-pages.ts';
 import type { WriteCounter } from './storage-health.ts';
 import type { LetterStore, SubscriptionStore } from './subscriptions.ts';
 import type { UpdateStore } from './updates.ts';
@@ -36,11 +36,12 @@ export interface FactStore {
   setFact(name: string, value: string): Promise<void>;
 }
 
-export type Facts = Pick<FactStore, 'getFact' | 'setFact'>;
-
 /** All stores of the registry. */
 export interface Registry
   extends ServiceStore,
+    ServiceStateStore,
+    ServiceChangeFeed,
+    CatalogueStore,
     UpdateStore,
     IncidentStore,
     RetentionStore,
@@ -49,6 +50,8 @@ export interface Registry
     HeartbeatStore,
     InboxStore,
     AccountStore,
+    MergeStore,
+    NoticeStore,
     SignInStore,
     SetupLinkStore,
     SignInGuardStore,
@@ -67,9 +70,13 @@ export interface Registry
     SubscriptionStore,
     LetterStore,
     PageStore,
+    PageDomainStore,
     ContentStore,
     LeaseStore,
     FactStore,
     WriteCounter {
   close(): Promise<void>;
 }
+
+/** Changes that can be made once. */
+export type IdempotentCalls = Pick<Registry, IdempotentName>;

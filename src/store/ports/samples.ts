@@ -59,12 +59,8 @@ export function isSampleReadError(error: unknown): boolean {
   return SAMPLE_READ_ERROR_CODES.some((known) => known === code);
 }
 
-/** Time series of samples. */
-export interface SampleStore {
-  /**
-   * Accepts samples; they are on disk within a second. Never throws for a full queue: the promise delays the caller.
-   */
-  append(samples: readonly Sample[]): Promise<void>;
+/** Past samples. */
+export interface SampleReads {
   /**
    * Every bucket of the window in order, empty ones included. Includes all samples that were appended before. Rejects
    * with a {@link SampleReadError} while they cannot be read, and with a RangeError for a window without a bucket, or
@@ -83,18 +79,26 @@ export interface SampleStore {
    * not from the samples. Rejects like `query`.
    */
   regionsOf(serviceId: number): Promise<string[]>;
-  /** Resolves when everything appended before is on disk. */
-  flush(): Promise<void>;
-  stats(): SampleStoreStats;
   /**
    * Samples from this time on may be missing in results, because they wait on disk to be sent; epoch milliseconds,
    * null: none wait. Absent if the store never lets samples wait.
    */
   missingSince?(): number | null;
+}
+
+/** Stores new samples. */
+export interface SampleWrites {
+  /**
+   * Accepts samples; they are on disk within a second. Never throws for a full queue: the promise delays the caller.
+   */
+  append(samples: readonly Sample[]): Promise<void>;
+}
+
+/** Time series of samples. */
+export interface SampleStore extends SampleReads, SampleWrites {
+  /** Resolves when everything appended before is on disk. */
+  flush(): Promise<void>;
+  stats(): SampleStoreStats;
   /** Flushes all samples and closes the store. */
   close(): Promise<void>;
 }
-
-export type SampleAppends = Pick<SampleStore, 'append'>;
-
-export type SampleQueries = Pick<SampleStore, 'query'>;

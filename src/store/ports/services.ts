@@ -118,14 +118,18 @@ export type ServiceEdit = Partial<
   Omit<DefinedService, 'domain' | 'slug' | 'isFurther'> & Pick<Service, 'verified' | 'badgeRenewals'>
 >;
 
-/** Services of the catalogue and of owners. */
-export interface ServiceStore {
-  /** All services with their states, for the start. */
-  loadServices(): Promise<ServiceState[]>;
+/** Reads all services with their states page by page. */
+export interface ServicePages {
   /** The services with ids above `afterId`, up to `untilId`, and their states, by id. */
   servicesBetween(afterId: number, untilId: number): Promise<ServiceState[]>;
   /** The highest id of a service, live or removed; 0: there was none. */
   lastServiceId(): Promise<number>;
+}
+
+/** Services of the catalogue and of owners with their states. */
+export interface ServiceStateStore extends ServicePages {
+  /** All services with their states, for the start. */
+  loadServices(): Promise<ServiceState[]>;
   /** The services with these ids and their states, in any order; an id of no live service is left out. */
   statesOf(serviceIds: readonly number[]): Promise<ServiceState[]>;
   /**
@@ -135,8 +139,10 @@ export interface ServiceStore {
   loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;
   /** The same of the services with these ids. */
   targetsOf(serviceIds: readonly number[], region: string): Promise<CheckTarget[]>;
-  /** The account's services, ordered by slug. */
-  servicesOf(accountId: number): Promise<Service[]>;
+}
+
+/** The public list. */
+export interface CatalogueStore {
   /**
    * Replaces the public list in one transaction. A service that left the list keeps its slug reserved. Owners' services
    * give way: unverified ones on domains of the list are removed, those with the slug or name of an entry get another
@@ -157,6 +163,12 @@ export interface ServiceStore {
   endCatalogue(ids: Float64Array, digest: string): Promise<number>;
   /** Returns true if the list with that digest was the last one that was put, and no service has changed since. */
   hasCatalogue(digest: string): Promise<boolean>;
+}
+
+/** Services of owners. */
+export interface ServiceStore {
+  /** The account's services, ordered by slug. */
+  servicesOf(accountId: number): Promise<Service[]>;
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
   /**
@@ -178,6 +190,10 @@ export interface ServiceStore {
    * name that equals or resembles that of a service of the catalogue.
    */
   changeService(slug: string, edit: ServiceEdit, revisions?: readonly number[]): Promise<Service>;
+}
+
+/** The feed of changes of services. */
+export interface ServiceChangeFeed {
   /** Changes after `seq`, in order, at most 1,000. */
   changesAfter(seq: number): Promise<ServiceChange[]>;
   /** The newest position of the feed of changes; 0: none. */
@@ -189,16 +205,8 @@ export interface ServiceStore {
   watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
 }
 
-export type AllServices = Pick<ServiceStore, 'loadServices'>;
-
-/** The services of an account. */
-export type OwnedServices = Pick<ServiceStore, 'servicesOf'>;
-
 /** Ids of services that are loaded by one call: as many services, at most. */
 const IDS_PER_CALL = 2_500;
-
-/** The calls that read all services page by page. */
-type PagedServices = Pick<ServiceStore, 'servicesBetween' | 'lastServiceId'>;
 
 /**
  * Reads all services by several calls, so that a million of them never cross a connection, or threads, at once. While the caller
@@ -207,7 +215,7 @@ type PagedServices = Pick<ServiceStore, 'servicesBetween' | 'lastServiceId'>;
 export async function* servicePages({
   servicesBetween,
   lastServiceId,
-}: PagedServices): AsyncGenerator<readonly ServiceState[], void, undefined> {
+}: ServicePages): AsyncGenerator<readonly ServiceState[], void, undefined> {
   const lastId = await lastServiceId();
   let requestedId = 0;
   const request = (): Promise<readonly ServiceState[]> | null => {
@@ -228,7 +236,7 @@ export async function* servicePages({
 }
 
 /** The services of all pages. */
-export async function loadInPages(registry: PagedServices): Promise<ServiceState[]> {
+export async function loadInPages(registry: ServicePages): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
   for await (const page of servicePages(registry)) states.push(...page);
   return states;

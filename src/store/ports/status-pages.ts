@@ -67,32 +67,40 @@ export type SeenPage = Pick<OwnedPage, 'accountId' | 'slug' | 'revision'>;
 /** Pictures to store by their use. Null: none; absent: unchanged. */
 export type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
 
-/** Status pages. An account can change only its own pages; pages of others count as missing. */
-export interface PageStore {
-  /**
-   * Creates a page. Rejects with `account_limit` (20 pages per account) or `slug_taken` (a page of another account has
-   * or had the slug, a live page has it, or it is the slug of a catalogue service).
-   */
-  addPage(page: NewPage): Promise<OwnedPage>;
+/** Reads status pages. */
+export interface PageReads {
   /** Null: there is none. */
   findPage(slug: string): Promise<OwnedPage | null>;
   /** Ordered by slug. */
   pagesOf(accountId: number): Promise<OwnedPage[]>;
   /** All pages, each with the name of its account, ordered by slug. */
   listPages(): Promise<(OwnedPage & { readonly accountName: string })[]>;
-  /** Changes a page. Rejects with `not_found`, and with `stale` if it is no longer at `revision`. */
-  changePage(page: SeenPage, edit: PageEdit, now: number): Promise<void>;
-  /** Sets pictures; false: the account has no such page. */
-  putPictures(page: Omit<SeenPage, 'revision'>, pictures: PutPictures, now: number): Promise<boolean>;
   /** The hash of the password of a page; null: it has none. */
   findPagePassword(pageId: number): Promise<string | null>;
   /** Null: there is no such page, or it has no such picture. */
   findPicture(slug: string, use: PictureUse): Promise<StoredPicture | null>;
+}
+
+/** Status pages. An account can change only its own pages; pages of others count as missing. */
+export interface PageStore extends PageReads {
+  /**
+   * Creates a page. Rejects with `account_limit` (20 pages per account) or `slug_taken` (a page of another account has
+   * or had the slug, a live page has it, or it is the slug of a catalogue service).
+   */
+  addPage(page: NewPage): Promise<OwnedPage>;
+  /** Changes a page. Rejects with `not_found`, and with `stale` if it is no longer at `revision`. */
+  changePage(page: SeenPage, edit: PageEdit, now: number): Promise<void>;
+  /** Sets pictures; false: the account has no such page. */
+  putPictures(page: Omit<SeenPage, 'revision'>, pictures: PutPictures, now: number): Promise<boolean>;
   /**
    * Removes a page and its pictures permanently. Its slug stays reserved for its account. Rejects as {@link changePage}; without
    * `revision` it may have any.
    */
   removePage(accountId: number, slug: string, revision?: number): Promise<void>;
+}
+
+/** Domains of status pages. */
+export interface PageDomainStore {
   /**
    * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its
    * proof, and its account, if it is another one, receives a notice. `missing`: the account has no such page, or the page has
@@ -117,8 +125,3 @@ export interface PageStore {
     now: number,
   ): Promise<void>;
 }
-
-export type PagePasswords = Pick<PageStore, 'findPagePassword'>;
-
-/** The status pages of an account. */
-export type OwnedPages = Pick<PageStore, 'pagesOf'>;

@@ -14,22 +14,13 @@ export interface StatusCounts {
   failing(): ReadonlyMap<string, number>;
 }
 
-/**
- * A projection of the registry, which is filled from it at start. Reads are synchronous, from a copy in the process.
- */
-export interface StatusStore {
+/** The current statuses. Reads are synchronous, from a copy in the process. */
+export interface StatusReads {
   /** Null: no such service. */
   get(serviceId: number): CurrentStatus | null;
   /** The head of a status, which costs less where nobody has read the status yet. Null: no such service. */
   headOf(serviceId: number): StatusHead | null;
   readonly counts: StatusCounts;
-  /**
-   * Stores each record that is newer by `(seq, observedAt)`; returns their number. Reads of this process find them at once.
-   * Resolves when a copy elsewhere has them, or was unavailable. `isRoutine`: the copy may get them 200 ms later, and only
-   * the newest one of a service; default: false.
-   */
-  put(records: readonly CurrentStatus[], isRoutine?: boolean): Promise<number>;
-  remove(serviceId: number): Promise<void>;
   /** Calls `listener` with the head of each record after it was stored, until the returned function is called. */
   watch(listener: (head: StatusHead) => void): () => void;
   /**
@@ -37,15 +28,23 @@ export interface StatusStore {
    * writes.
    */
   ageMs?(): number;
-  close(): Promise<void>;
 }
 
-export type StatusWrites = Pick<StatusStore, 'put' | 'remove'>;
+/** Stores the current statuses. */
+export interface StatusWrites {
+  /**
+   * Stores each record that is newer by `(seq, observedAt)`; returns their number. Reads of this process find them at once.
+   * Resolves when a copy elsewhere has them, or was unavailable. `isRoutine`: the copy may get them 200 ms later, and only
+   * the newest one of a service; default: false.
+   */
+  put(records: readonly CurrentStatus[], isRoutine?: boolean): Promise<number>;
+  remove(serviceId: number): Promise<void>;
+}
 
-/** The current statuses by service, whole or only their heads. */
-export type StatusHeads = Pick<StatusStore, 'get' | 'headOf'>;
-
-export type StatusReads = Pick<StatusStore, 'get'>;
+/** A projection of the registry, which is filled from it at start. */
+export interface StatusStore extends StatusReads, StatusWrites {
+  close(): Promise<void>;
+}
 
 /** The status store of a monitor that judges while its services are being loaded. */
 export interface LoadableStatusStore extends StatusStore {

@@ -40,13 +40,8 @@ export type CommitOutcome =
     }
   | { readonly kind: 'stale'; readonly current: CurrentStatus };
 
-/** Status updates and transitions. */
-export interface UpdateStore {
-  /**
-   * Writes updates, each by its own compare-and-set. The outcomes are in the order of the input. The deliveries of
-   * webhooks and the events of alerts are written in the same transaction. Rejects for an update that contradicts itself.
-   */
-  commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
+/** The feed of transitions. */
+export interface TransitionReads {
   /**
    * Transitions after `position`, in order, with the current slugs of their services. Transitions of removed services
    * are left out.
@@ -58,7 +53,11 @@ export interface UpdateStore {
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 }
 
-export type UpdateCommits = Pick<UpdateStore, 'commitUpdates'>;
-
-/** The feed of transitions. */
-export type TransitionReads = Pick<UpdateStore, 'lastTransition' | 'transitionsAfter'>;
+/** Status updates and transitions. */
+export interface UpdateStore extends TransitionReads {
+  /**
+   * Writes updates, each by its own compare-and-set. The outcomes are in the order of the input. The deliveries of
+   * webhooks and the events of alerts are written in the same transaction. Rejects for an update that contradicts itself.
+   */
+  commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
+}

@@ -18,7 +18,7 @@ import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
 import type { CheckBounds } from '../../resources/services/check-document.ts';
 import type { TrialContext } from '../../resources/services/new-service.ts';
 import type { Registry } from '../../store/ports/registry.ts';
-import type { SampleStore } from '../../store/ports/samples.ts';
+import type { SampleReads } from '../../store/ports/samples.ts';
 import type { StatusReads } from '../../store/ports/status.ts';
 import type { BadgeAddresses } from '../../view/badge-addresses.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
@@ -36,7 +36,7 @@ export interface AccountShare {
 
 export interface OwnerSources extends Pick<SignInSources, 'providers' | 'local' | 'sessions'> {
   readonly registry: Registry;
-  readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
+  readonly samples: SampleReads;
   readonly proofs: DomainProofs;
   readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;

@@ -105,7 +105,7 @@ export function memberPages(show: ShowPage, sources: DashboardSources): Route[] 
 }
 
 type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
-  readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
+  readonly registry: InvitationStore & SignInStore;
 };
 
 export function invitationPages(render: RenderPage, sources: InvitationSources): Route[] {

@@ -25,11 +25,7 @@ import type { RenderPage } from '../parts/views.ts';
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
-  readonly registry: Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'> &
-    InvitationStore &
-    MemberStore &
-    SignInStore &
-    SetupLinkStore;
+  readonly registry: PeopleStore & InvitationStore & MemberStore & SignInStore & SetupLinkStore;
   /** Sign-in without a provider. */
   readonly local: LocalSignIn;
   readonly cookie: SiteCookie;

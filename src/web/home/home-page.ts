@@ -15,7 +15,7 @@ import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
 import { everyonesAnd } from '../../store/ports/incidents.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
-import type { StatusHeads } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -206,7 +206,7 @@ const LIKE = {
 export interface SearchIndexSources {
   readonly directory: ShownDirectory;
   readonly finder: Pick<SiteSources['finder'], 'listedFor'>;
-  readonly status: StatusHeads;
+  readonly status: StatusReads;
   readonly clock: Clock;
 }
 

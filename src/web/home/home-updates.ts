@@ -4,7 +4,7 @@ import { isOwn, isPublic, type Service } from '../../domain/service.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
-import type { StatusHeads } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { Unreached } from '../../view/cause-of-down.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
@@ -20,7 +20,7 @@ import { type Logos, markOf } from './logos.ts';
 const MAX_TROUBLED_SHOWN = 6;
 
 export interface HomeUpdateSources {
-  readonly status: StatusHeads;
+  readonly status: StatusReads;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
   readonly logos: Logos;

@@ -4,7 +4,7 @@ import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { fullName, isOwn, type Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
-import type { StatusHeads } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 
 export interface HomeEntry {
@@ -63,7 +63,7 @@ export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
  */
 export function readHomeView(
   shown: Pick<ShownServices, 'accounts' | 'all' | 'hidden' | 'pageName'>,
-  status: StatusHeads,
+  status: StatusReads,
   filter: HomeFilter,
   maxWholeList = MAX_WHOLE_LIST,
 ) {

@@ -15,7 +15,7 @@ import { responseTimeOf } from '../../domain/status/agree.ts';
 import type { CurrentStatus, StatusHead } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.ts';
-import type { StatusStore } from '../../store/ports/status.ts';
+import type { StatusReads } from '../../store/ports/status.ts';
 import type { Unreached } from '../../view/cause-of-down.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -30,7 +30,7 @@ export type LiveChanges = ReturnType<typeof createLiveChanges>;
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
   /** Lists those that are public, and knows all by their ids. */
   readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
-  readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
+  readonly status: StatusReads;
   readonly clock: Clock;
 }
 

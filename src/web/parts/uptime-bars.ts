@@ -3,8 +3,8 @@ import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { ancestorsOf } from '../../domain/service-parents.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
-import type { SampleStore } from '../../store/ports/samples.ts';
+import type { PublicReads } from '../../store/ports/public-reads.ts';
+import type { SampleReads } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
@@ -37,8 +37,8 @@ export type UptimeBars = ReturnType<typeof barsOf> & {
 };
 
 export interface UptimeBarSources {
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly registry: Pick<PostStore, 'announcedWindows'>;
+  readonly samples: SampleReads;
+  readonly registry: PublicReads;
   /** Absent: what services depend on is not looked for. */
   readonly directory?: { readonly whole: Pick<ShownDirectory['whole'], 'byId' | 'bySlug'> };
   readonly beginHistory: BeginHistory;

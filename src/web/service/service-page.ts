@@ -11,7 +11,7 @@ import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
-import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
+import type { RegionFilter, SampleReads } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
 import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
@@ -309,10 +309,7 @@ const MAX_CACHED_YEARS = 300;
  * Creates the function that reads the days of a year of a service. Past days are cached for some minutes, because
  * reading them takes the store ten times as long as all other reads of the page.
  */
-export function createPastDays(
-  samples: Pick<SampleStore, 'query' | 'missingSince'>,
-  now: () => number,
-): ReadDays {
+export function createPastDays(samples: SampleReads, now: () => number): ReadDays {
   const cached = createPromiseCache<string, Bucket[]>({
     maxEntries: MAX_CACHED_YEARS,
     maxAgeMs: DAYS_KEPT_MS,

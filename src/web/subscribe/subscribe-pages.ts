@@ -11,7 +11,7 @@ import { readForm } from '../../http/form.ts';
 import { HttpError, retryLater } from '../../http/problem.ts';
 import type { RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
-import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { PageReads } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptions.ts';
 import { pathFor } from '../../view/page-address.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
@@ -22,7 +22,7 @@ import { framePage } from '../status-page/page-frame.ts';
 export interface SubscribeSources {
   readonly registry: SubscriptionStore;
   /** Null: this site has no status pages. */
-  readonly ownedPages: Pick<PageStore, 'findPage'> | null;
+  readonly ownedPages: PageReads | null;
   readonly directory: Pick<ShownDirectory, 'byPageName' | 'pageName'>;
   /** Public URL of this site. */
   readonly siteUrl: string;

@@ -13,9 +13,11 @@ import {
   type ServiceTexts,
   type SettingTexts,
 } from '../../../src/resources/services/service-texts.ts';
+import type { OwnershipStore } from '../../../src/store/ports/ownership.ts';
 import type { ServiceEdit } from '../../../src/store/ports/services.ts';
 import { USUAL } from '../../support/attempts.ts';
 import { PUBLIC_ONLY } from '../../support/destinations.ts';
+import { double } from '../../support/double.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const STORED = {
@@ -238,11 +240,11 @@ t.test('a method of another kind than root is dropped where nobody chooses it', 
 t.test('the host of an address of a check counts as a destination, beside the domain', async (t) => {
   const claimed: (readonly [string, readonly string[]])[] = [];
   const context = {
-    registry: {
-      async claimAddresses(domain: string, _slug: string | null, addresses: readonly string[]) {
+    registry: double<OwnershipStore>({
+      async claimAddresses(domain, _slug, addresses) {
         claimed.push([domain, addresses]);
       },
-    },
+    }),
     resolve: async (host: string) => [`4 of ${host}`, 'shared'],
   };
   const claim = (kind: 'http' | 'heartbeat', url: string | null) =>

@@ -1,11 +1,13 @@
 import t from 'tap';
 import type { CurrentStatus } from '../../../src/domain/status/current.ts';
 import type { HttpRequest } from '../../../src/http/route.ts';
+import type { StatusReads } from '../../../src/store/ports/status.ts';
 import { createServiceDirectory } from '../../../src/view/service-directory.ts';
 import { createServiceFinder } from '../../../src/view/service-finder.ts';
 import { searchIndex } from '../../../src/web/home/home-page.ts';
 import { NO_FILTER, readHomeView } from '../../../src/web/home/home-view.ts';
 import { check, current, NOW, service } from '../../site/site-world.ts';
+import { double } from '../../support/double.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 /** A site with so many services, of which the one with that id is down. */
@@ -23,7 +25,7 @@ function worldOf(count: number, downId: number) {
       ? current(id, check(NOW, { status: 'down', statusCode: 503 }), { seq: 2 })
       : current(id, check(NOW));
   const headOf = (id: number) => ({ ...statusOf(id), checkedAt: NOW });
-  return { directory, status: { get: statusOf, headOf }, clock: createFakeClock() };
+  return { directory, status: double<StatusReads>({ get: statusOf, headOf }), clock: createFakeClock() };
 }
 
 function searchWorld(count: number) {

@@ -3,11 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Sample } from '../../../src/domain/sample.ts';
-import type { SampleStore } from '../../../src/store/ports/samples.ts';
+import type { SampleReads } from '../../../src/store/ports/samples.ts';
 import { createHistoryReads } from '../../../src/view/history-reads.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../../src/web/parts/uptime-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../../site/site-world.ts';
+import { double } from '../../support/double.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { hasProgram } from '../../support/install-servers.ts';
 import { at } from '../../support/json.ts';
@@ -471,17 +472,16 @@ t.test('it reads the bars once for all who ask at once, and again after a failur
   const store = openSampleStore({ now: () => NOW });
   t.teardown(() => store.close());
   const state = { asked: 0, fails: true };
-  const samples: Pick<SampleStore, 'query'> = {
+  const samples = double<SampleReads>({
     async query(query) {
       state.asked++;
       if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
       return await store.query(query);
     },
-  };
-  const registry = { announcedWindows: async () => [] };
+  });
   const barsFor = createUptimeBars({
     samples,
-    registry,
+    registry: double({ announcedWindows: async () => [] }),
     beginHistory: createHistoryReads(createFakeClock(NOW)),
     now: () => NOW,
   });

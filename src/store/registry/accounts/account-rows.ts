@@ -5,7 +5,7 @@ import { NOTICE_CALLS } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
-import type { Account, AccountStore, TrustChanges, TrustGiver } from '../../ports/accounts.ts';
+import type { Account, AccountStore, NoticeStore, TrustChanges, TrustGiver } from '../../ports/accounts.ts';
 import { followTrustOfDomains } from '../pages/page-domain-rows.ts';
 import { toDefinition, updateServices } from '../services/service-rows.ts';
 import { isTrustedAccount } from '../trust.ts';
@@ -30,42 +30,41 @@ export async function ensureAccount(store: RegistryStore, name: string, now: num
 }
 
 /** Accounts and their notices. */
-export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccounts' | 'removeEmptyAccount'>> =
-  {
-    ensureAccount: write(ensureAccount),
-    listAccounts: read(async (store) => {
-      const { kysely, queries } = store;
-      const members = await readMembers(store, null);
-      const keys = countBy(
-        await queries.all(
-          kysely
-            .selectFrom('api_keys')
-            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-            .groupBy('account_id'),
-        ),
-      );
-      const services = countBy(
-        await queries.all(
-          kysely
-            .selectFrom('services')
-            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-            .where('origin', '=', 'owner')
-            .where('removed', '=', 0)
-            .groupBy('account_id'),
-        ),
-      );
-      return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
-        ...fromRow(row),
-        members: members.get(row.id) ?? [],
-        keys: keys.get(row.id) ?? 0,
-        services: services.get(row.id) ?? 0,
-      }));
-    }),
-    trustAccount: write(trustAccount),
-    trustNamed: write(trustNamed),
-    isTrusted: read(isTrustedAccount),
-    ...NOTICE_CALLS,
-  };
+export const ACCOUNT_CALLS = {
+  ensureAccount: write(ensureAccount),
+  listAccounts: read(async (store) => {
+    const { kysely, queries } = store;
+    const members = await readMembers(store, null);
+    const keys = countBy(
+      await queries.all(
+        kysely
+          .selectFrom('api_keys')
+          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+          .groupBy('account_id'),
+      ),
+    );
+    const services = countBy(
+      await queries.all(
+        kysely
+          .selectFrom('services')
+          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+          .where('origin', '=', 'owner')
+          .where('removed', '=', 0)
+          .groupBy('account_id'),
+      ),
+    );
+    return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
+      ...fromRow(row),
+      members: members.get(row.id) ?? [],
+      keys: keys.get(row.id) ?? 0,
+      services: services.get(row.id) ?? 0,
+    }));
+  }),
+  trustAccount: write(trustAccount),
+  trustNamed: write(trustNamed),
+  isTrusted: read(isTrustedAccount),
+  ...NOTICE_CALLS,
+} satisfies Partial<Calls<AccountStore & NoticeStore>>;
 
 function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
   return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));

@@ -7,10 +7,10 @@ import type { RegistryStore } from '../../database/registry-store.ts';
 import type { FailingChannel, MessageStore } from '../../ports/channels.ts';
 import { addMessages } from './message-rows.ts';
 
-export const CHANNEL_FAILURE_CALLS: Calls<Pick<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
+export const CHANNEL_FAILURE_CALLS = {
   failingChannels: read(failingChannels),
   tellFailingChannel: write(tellFailingChannel),
-};
+} satisfies Partial<Calls<MessageStore>>;
 
 async function failingChannels({ kysely, queries }: RegistryStore, since: number): Promise<FailingChannel[]> {
   const rows = await queries.all(

@@ -109,7 +109,7 @@ const FORGET_THREADS = statement(
 );
 
 /** Messages. */
-export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
+export const MESSAGE_CALLS = {
   // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   addMessage: write(async (store, accountId, channelId, message, now) => {
     if (!(await OUTBOX.owns(store, accountId, channelId))) return false;
@@ -192,7 +192,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     );
     return forgotten;
   }),
-};
+} satisfies Partial<Calls<MessageStore>>;
 
 /**
  * Appends messages to the queues of their channels inside the caller's transaction, due at once. Where more than

@@ -139,9 +139,7 @@ const WITH_ENTRIES = statement<{ readonly service_id: number }>(
 );
 
 /** Maintenances, and the current vendor states. */
-export const MAINTENANCE_CALLS: Calls<
-  Pick<VendorStore, 'loadVendorStates' | 'listMaintenances' | 'countMaintenances' | 'maintenancesOfServices'>
-> = {
+export const MAINTENANCE_CALLS = {
   loadVendorStates: read(async (store) => {
     const { kysely, queries } = store;
     const ofOwners = kysely
@@ -195,4 +193,4 @@ export const MAINTENANCE_CALLS: Calls<
     );
     return rows.map(toMaintenance);
   }),
-};
+} satisfies Partial<Calls<VendorStore>>;

@@ -12,7 +12,7 @@ import { stopSecretOf } from '../alerts/channel-address.ts';
 const SECRET = /^([1-9]\d{0,15})\.([A-Za-z0-9_+/=-]{1,200})$/;
 
 /** The calls of the links in the letters of channels. */
-export const CHANNEL_STOP_CALLS: Calls<Pick<SubscriptionStore, 'findChannelOfStop' | 'stopChannel'>> = {
+export const CHANNEL_STOP_CALLS = {
   findChannelOfStop: read(async (registry, secret) => {
     const row = await findStopped(registry, secret);
     return row === null ? null : toAsked(row);
@@ -37,7 +37,7 @@ export const CHANNEL_STOP_CALLS: Calls<Pick<SubscriptionStore, 'findChannelOfSto
     await addNotice(registry, row.account_id, now, { code, name: row.channel });
     return toAsked({ ...row, ...times });
   }),
-};
+} satisfies Partial<Calls<SubscriptionStore>>;
 
 /** A channel of a link as the link shows it. */
 export function toAsked({

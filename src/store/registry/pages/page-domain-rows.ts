@@ -2,11 +2,11 @@
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
-import type { PageStore } from '../../ports/status-pages.ts';
+import type { PageDomainStore } from '../../ports/status-pages.ts';
 import { isTrustedAccount } from '../trust.ts';
 
 /** The calls about domains. */
-export const PAGE_DOMAIN_CALLS: Calls<Pick<PageStore, 'provedPageDomains' | 'notePageProof'>> = {
+export const PAGE_DOMAIN_CALLS = {
   provedPageDomains: read(async ({ kysely, queries }) => {
     const rows = await queries.all(
       kysely
@@ -26,7 +26,7 @@ export const PAGE_DOMAIN_CALLS: Calls<Pick<PageStore, 'provedPageDomains' | 'not
     }));
   }),
   notePageProof: write(notePageProof),
-};
+} satisfies Partial<Calls<PageDomainStore>>;
 
 /** The columns of a domain of which its account has no proof. */
 export const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };

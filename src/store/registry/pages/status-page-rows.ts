@@ -17,6 +17,7 @@ import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type {
   NewPage,
+  PageDomainStore,
   PageEdit,
   PageStore,
   PutPictures,
@@ -33,7 +34,7 @@ const MARK_CHARACTERS = 32;
 const PICTURE_TABLES = { logo: 'status_page_logos', favicon: 'status_page_favicons' } as const;
 
 /** Status pages. */
-export const PAGE_CALLS: Calls<PageStore> = {
+export const PAGE_CALLS: Calls<PageStore & PageDomainStore> = {
   addPage: write(addPage),
   findPage: read(async (store, slug) => {
     const row = await findRow(store, slug);

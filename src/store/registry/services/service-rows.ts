@@ -13,7 +13,7 @@ import {
   statement,
 } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import type { NewService, ServiceStore } from '../../ports/services.ts';
+import type { NewService, ServiceChangeFeed } from '../../ports/services.ts';
 import { proofColumns, trustedAmong, withoutTrust, withTrust } from '../trust.ts';
 import { childrenAfter } from './parent-rows.ts';
 import { toCheck } from './shared-checks.ts';
@@ -366,7 +366,7 @@ function toRow(service: NewService) {
 }
 
 /** The feed of changes. */
-export const CHANGE_CALLS: Calls<Pick<ServiceStore, 'changesAfter' | 'lastChange'>> = {
+export const CHANGE_CALLS = {
   changesAfter: read(async ({ queries }, seq) => {
     const rows = await queries.all(CHANGES_AFTER(seq));
     return rows.map(({ service, ...row }) => ({
@@ -375,4 +375,4 @@ export const CHANGE_CALLS: Calls<Pick<ServiceStore, 'changesAfter' | 'lastChange
     }));
   }),
   lastChange: read(newestChange),
-};
+} satisfies Partial<Calls<ServiceChangeFeed>>;

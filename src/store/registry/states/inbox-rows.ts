@@ -36,7 +36,7 @@ const FORGET = statement(
   'DELETE FROM heartbeat_inbox WHERE id >= ? AND id <= ? AND answer IS NOT NULL AND arrived_at < ?',
 );
 
-export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
+export const INBOX_CALLS = {
   putInInbox: unordered(async (store, entry) => (await putAllInInbox(store, [entry]))[0] ?? 0),
   openInInbox: read(async ({ queries }, after) => {
     const rows = await queries.all(READ_OPEN(after));
@@ -62,7 +62,7 @@ export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
       if (old < FORGOTTEN_AT_ONCE || forgotten >= MAX_FORGOTTEN) return forgotten;
     }
   }),
-};
+} satisfies Partial<Calls<InboxStore>>;
 
 /** Writes entries by one statement; returns their IDs in their order. */
 export async function putAllInInbox(

@@ -8,7 +8,7 @@ import { errorCodeOf } from '../../../error.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import { loadInPages, type ServiceState, type ServiceStore } from '../../ports/services.ts';
+import { loadInPages, type ServiceState, type ServiceStateStore } from '../../ports/services.ts';
 import { toIncident } from '../incidents/incident-rows.ts';
 import { type ServiceRow, toService } from '../services/service-rows.ts';
 import { toCheck } from '../services/shared-checks.ts';
@@ -17,10 +17,7 @@ import { type PackedStates, type StateMethods, unpackStates } from './packed-sta
 import { toCurrent, toMemory } from './update-rows.ts';
 
 /** Services with their states. */
-export const SERVICE_STATE_CALLS: Calls<
-  Pick<ServiceStore, 'loadServices' | 'lastServiceId' | 'statesOf' | 'loadTargets' | 'targetsOf'> &
-    StateMethods
-> = {
+export const SERVICE_STATE_CALLS = {
   loadServices: read((store) =>
     loadInPages({
       lastServiceId: () => lastServiceId(store),
@@ -46,7 +43,7 @@ export const SERVICE_STATE_CALLS: Calls<
   targetsOf: read((store, serviceIds, region) =>
     readTargets(store, sql<number>`services.id`, serviceIds, region),
   ),
-};
+} satisfies Partial<Calls<ServiceStateStore & StateMethods>>;
 
 /** The services whose `key` is among the values, as they are checked from the region. */
 async function readTargets(

@@ -1,7 +1,7 @@
 /** Samples in InfluxDB for a process that only reads them: in a thread, without a spool. */
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
-import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
+import type { SampleQuery, SampleReads } from '../../ports/samples.ts';
 import { watchSampleThread } from '../silent-thread.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
@@ -24,7 +24,7 @@ export function openInfluxReading(options: {
   readonly settings: InfluxSettings;
   readonly log: Log;
   readonly onEnd: (reason: Error) => void;
-}): Pick<SampleStore, 'query' | 'newest' | 'regionsOf' | 'close'> {
+}): SampleReads & { close(): Promise<void> } {
   const { settings, log, onEnd } = options;
   const thread = superviseStoreThread<ReturnType<typeof createInfluxReadingMethods>>({
     name: 'the InfluxDB reading thread',

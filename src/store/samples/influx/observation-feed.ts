@@ -7,17 +7,17 @@ import type { Cancel, Clock } from '../../../clock.ts';
 import type { Transition } from '../../../domain/status/current.ts';
 import { messageOf } from '../../../error.ts';
 import type { Log } from '../../../log.ts';
-import type { IncidentList } from '../../ports/incidents.ts';
+import type { IncidentStore } from '../../ports/incidents.ts';
 import type { Observations } from '../../ports/observations.ts';
-import type { Facts } from '../../ports/registry.ts';
+import type { FactStore } from '../../ports/registry.ts';
 import type { SampleStore } from '../../ports/samples.ts';
 import type { TransitionReads } from '../../ports/updates.ts';
 
 interface ObservationFeedOptions {
-  readonly registry: TransitionReads & IncidentList & Facts;
+  readonly registry: TransitionReads & IncidentStore & FactStore;
   readonly observations: Pick<Observations, 'transition' | 'incident'>;
   /** Resolves when everything that was passed on before is at the server or on disk. */
-  readonly samples: Pick<SampleStore, 'flush'>;
+  readonly samples: SampleStore;
   /** Calls its listener after each transition. */
   readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
   readonly clock: Clock;

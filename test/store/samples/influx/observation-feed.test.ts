@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { silentLog } from '../../../../src/log.ts';
 import type { VendorReading } from '../../../../src/store/ports/vendors.ts';
 import { startObservationFeed } from '../../../../src/store/samples/influx/observation-feed.ts';
+import { double } from '../../../support/double.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { openTurningService } from '../../../support/turning-service.ts';
 import { incident, NOON } from '../../registry-fixtures.ts';
@@ -27,22 +28,22 @@ async function createWorld(t: Test) {
   };
   const start = () =>
     startObservationFeed({
-      registry: {
+      registry: double({
         transitionsAfter: asked(stored.transitionsAfter),
         lastTransition: asked(stored.lastTransition),
         listIncidents: asked(stored.listIncidents),
         getFact: asked(stored.getFact),
         setFact: asked(stored.setFact),
-      },
+      }),
       observations: {
         transition: ({ position }) => void handed.push(position),
         incident: ({ id }) => void told.push(id),
       },
-      samples: {
+      samples: double({
         async flush() {
           if (state.full) throw new Error('the disk is full');
         },
-      },
+      }),
       watchTransitions: service.watchTransitions,
       clock,
       log: silentLog,
