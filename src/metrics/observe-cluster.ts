@@ -1,6 +1,8 @@
 /** Registers the metrics of a node of a cluster. */
 
 import { type NodeState, regionsOf } from '../domain/node.ts';
+import type { Service } from '../domain/service.ts';
+import { failingRegions } from '../domain/status/agree.ts';
 import type { Scope } from '../domain/status/current.ts';
 import type { StatusReads } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
@@ -35,6 +37,7 @@ export interface ClusterFigures {
 /** Nodes, and statuses of services, as this process knows them. */
 export interface KnownStatuses {
   readonly nodes?: () => readonly NodeState[];
+  readonly directory: { hidden(): readonly Pick<Service, 'id'>[] };
   readonly status: StatusReads;
 }
 
@@ -96,23 +99,41 @@ export function observeCluster(metrics: Metrics, figures: ClusterFigures, known:
   );
 }
 
-/** Observes services on which the regions disagree. */
-function observeScopes(metrics: Metrics, { status: { counts }, nodes = () => [] }: KnownStatuses): void {
+/** Observes public services on which the regions disagree. */
+function observeScopes(metrics: Metrics, { status, directory, nodes = () => [] }: KnownStatuses): void {
+  const { counts } = status;
+  const hidden = () => directory.hidden().flatMap(({ id }) => status.get(id) ?? []);
+  // The list and the records of a copy do not change at the same moment.
+  const without = (count: number, ofHidden: number) => Math.max(0, count - ofHidden);
   metrics.gaugeBy(
     'upbeat_services_failing',
-    'Services that fail, by scope: global, in as many regions as the quorum needs; partial, in fewer.',
+    'Public services that fail, by scope: global, in as many regions as the quorum needs; partial, in fewer.',
     'scope',
-    () => Object.fromEntries(SCOPES.map((scope) => [scope, counts.withScope(scope)])),
+    () => {
+      const scopes = hidden().map(({ scope }) => scope);
+      return Object.fromEntries(
+        SCOPES.map((scope) => [
+          scope,
+          without(counts.withScope(scope), scopes.filter((one) => one === scope).length),
+        ]),
+      );
+    },
   );
   metrics.gaugeBy(
     'upbeat_region_services_failing',
-    'Services that fail as seen from each region that has a vote, where several regions check.',
+    'Public services that fail as seen from each region that has a vote, where several regions check.',
     'region',
     () => {
       const live = regionsOf(nodes()).map(({ region }) => region);
       const failing = counts.failing();
+      const ofHidden = Map.groupBy(hidden().flatMap(failingRegions), ({ region }) => region);
       const regions = [...new Set([...live, ...failing.keys()])].sort();
-      return Object.fromEntries(regions.map((region) => [region, failing.get(region) ?? 0]));
+      return Object.fromEntries(
+        regions.map((region) => [
+          region,
+          without(failing.get(region) ?? 0, ofHidden.get(region)?.length ?? 0),
+        ]),
+      );
     },
   );
 }

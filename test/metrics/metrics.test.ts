@@ -120,6 +120,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
     current(2, check(NOW), { regions: inRegions('eu', 'us'), scope: 'global' }),
     current(3, check(NOW), { regions: inRegions(), scope: null }),
     current(4, check(NOW)),
+    current(5, check(NOW), { regions: inRegions('eu', 'us'), scope: 'global' }),
   ];
   observeCluster(
     metrics,
@@ -138,7 +139,11 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
     },
     {
       nodes: () => [node('a', { region: 'eu' }), node('b', { region: 'ap' })],
-      status: double(tallyOf(statuses)),
+      directory: { hidden: () => [{ id: 5 }] },
+      status: double({
+        ...tallyOf(statuses),
+        get: (id: number) => statuses.find((one) => one.serviceId === id) ?? null,
+      }),
     },
   );
   const text = (await metrics.render()).split('\n');
