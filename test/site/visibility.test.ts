@@ -316,6 +316,38 @@ t.test('a service that is private does not exist for others', async (t) => {
   t.strictSame(wrong, []);
 });
 
+t.test('what others write about a private service is refused as about one that there is not', async (t) => {
+  const { world, ask } = await start(t);
+  const key = world.makeKey({ accountId: 2, scopes: ['read', 'write'] });
+  const group = (entry: unknown) => ({
+    slug: 'mine',
+    title: 'Mine',
+    groups: [{ name: '', services: [entry] }],
+  });
+  const documents: readonly (readonly [path: string, of: (slug: string) => object])[] = [
+    ['/api/v1/pages', (slug) => group(slug)],
+    ['/api/v1/pages', (slug) => group({ service: slug, name: 'Mine' })],
+    ['/api/v1/services', (slug) => ({ domain: 'shop.example.org', dependsOn: [slug] })],
+    ['/api/v1/rules', (slug) => ({ name: 'Mine', services: [slug], events: ['down'], channels: [] })],
+    ['/api/v1/maintenances', (slug) => ({ title: 'Mine', services: [slug], duration: '1h' })],
+    ['/api/v1/incidents', (slug) => ({ title: 'Mine', services: [slug], severity: 'minor' })],
+    ['/api/v1/apply', (slug) => ({ pages: [group(slug)] })],
+    ['/api/v1/apply', (slug) => ({ services: [{ domain: 'shop.example.org', dependsOn: [slug] }] })],
+  ];
+  for (const [path, of] of documents) {
+    const answerTo = async (word: string) => {
+      const answer = await ask(path, key, 'POST', of(`${word}-example`));
+      t.ok(answer.status >= 400 && answer.status < 404, `${path}: ${answer.status}`);
+      return lookOf(answer, word);
+    };
+    t.equal(
+      await answerTo(WORDS.private),
+      await answerTo(WORDS.unknown),
+      `${path} ${JSON.stringify(of(':slug'))}`,
+    );
+  }
+});
+
 t.test('lists have public services, and for members theirs', async (t) => {
   const { world, strangers, members, ask } = await start(t);
   const wrong: string[] = [];
