@@ -4,6 +4,7 @@
  */
 
 import type { Incident } from '../domain/incident/incident.ts';
+import { ownIncidentId } from '../domain/own-incident.ts';
 import type { Transition } from '../domain/status/current.ts';
 import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
 import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
@@ -62,7 +63,7 @@ const FAILED: Transition['reason'] = {
   failure: { class: 'status', phase: 'first_byte', cause: { code: 'status', statusCode: 503 } },
 };
 const INCIDENT: Incident = {
-  id: 'own-7-1',
+  id: ownIncidentId(SERVICE.slug, BEGAN_AT, 1),
   serviceId: 7,
   source: 'own',
   title: 'Shop answers with errors',

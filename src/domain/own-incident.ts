@@ -73,7 +73,7 @@ function openIncident(step: IncidentStep): Incident {
   };
   const opening = noteOf(note);
   return {
-    id: `own-${service.id}-${current.seq}`,
+    id: ownIncidentId(service.slug, startedAt, current.seq),
     serviceId: service.id,
     source: 'own',
     title: describeOpening(note),
@@ -86,6 +86,14 @@ function openIncident(step: IncidentStep): Incident {
     goodChecks: 0,
     updates: [{ at: startedAt, status: 'investigating', ...opening }],
   };
+}
+
+/**
+ * The id of an incident that a service with this slug has begun with the transition `seq`. It has no number of the service, which would tell
+ * how many there are besides; a slug may belong to another service later, at another time.
+ */
+export function ownIncidentId(slug: string, startedAt: number, seq: number): string {
+  return `own-${slug}-${startedAt.toString(36)}-${seq}`;
 }
 
 /** The kind of outage, from the class of the failure. */

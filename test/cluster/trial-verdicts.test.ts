@@ -1,5 +1,6 @@
 /** The verdicts of `npm run soak -- cluster kills` find what they are there for. */
 import t from 'tap';
+import { ownIncidentId } from '../../src/domain/own-incident.ts';
 import type { Disturbance, NodeIdentity } from '../soak/cluster/disturbances.ts';
 import type { SentHeartbeat } from '../soak/cluster/heartbeat-senders.ts';
 import { type CountedCheck, judgeChecks } from '../soak/cluster/judge-checks.ts';
@@ -50,7 +51,14 @@ const GOOD: readonly TransitionRow[] = [
 ];
 const OUTAGE = { slug: 'shop', region: null, fromAt: 20_000, untilAt: 50_000 };
 const INCIDENT: IncidentRow = {
-  ...{ id: 'own-1-2', slug: 'shop', serviceId: 1, status: 'resolved', startedAt: 20_000, resolvedAt: 60_000 },
+  ...{
+    id: ownIncidentId('shop', 20_000, 2),
+    slug: 'shop',
+    serviceId: 1,
+    status: 'resolved',
+    startedAt: 20_000,
+    resolvedAt: 60_000,
+  },
 };
 
 t.test('it finds services that waited too long, and checks that were repeated', async (t) => {

@@ -1,6 +1,7 @@
 /** Random results, faults of the registry and crashes: what must hold after each of them. */
 import fc from 'fast-check';
 import t from 'tap';
+import { ownIncidentId } from '../../src/domain/own-incident.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -164,7 +165,7 @@ function checkIncidents({ transitions, incidents, committed, ids, current }: Rec
     if (current(id).status === 'down' && open[0]?.status !== 'investigating')
       throw new Error(`service ${id} is down without an incident`);
     for (const incident of own) {
-      const opener = transitions.find(({ seq, serviceId }) => incident.id === `own-${serviceId}-${seq}`);
+      const opener = transitions.find(({ seq, slug, at }) => incident.id === ownIncidentId(slug, at, seq));
       if (opener?.to !== 'down' || opener.at !== incident.startedAt)
         throw new Error(`no transition opened ${incident.id}`);
     }

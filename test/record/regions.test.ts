@@ -89,7 +89,7 @@ t.test('it publishes and stores the regions and the scope of a service', async (
   ]);
   t.match(
     [...registry.incidents.values()],
-    [{ id: 'own-1-3', status: 'investigating', startedAt: START + 14_000 }],
+    [{ id: /^own-service-1-\w+-3$/, status: 'investigating', startedAt: START + 14_000 }],
   );
 });
 

@@ -124,7 +124,7 @@ export type OpeningNote = Extract<IncidentNote, { readonly code: 'opened' }>;
 
 /** An incident of one service. */
 export interface Incident {
-  /** Unique over all sources and stable across restarts; for own incidents `own-<serviceId>-<seq>`. */
+  /** Unique over all sources and stable across restarts; for own incidents `own-<slug>-<start>-<seq>`. */
   readonly id: string;
   readonly serviceId: number;
   /** `owner`: the owner of the service says so. */

@@ -67,7 +67,7 @@ export function createReferenceIncidents(
     } else if (isNew) {
       // D: "An own incident opens when a service turns down (`investigating` ...)", "`started_at`" is dated back.
       const timeline = [{ status: 'investigating', at: since }];
-      const id = `own-${service}-${seq}`;
+      const id = `own-s${service}-example-com-${since.toString(36)}-${seq}`;
       const made: Own = {
         ...{ id, service, severity, status: 'investigating', startedAt: since, resolvedAt: null },
         ...{ good: 0, timeline },

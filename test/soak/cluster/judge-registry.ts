@@ -1,4 +1,5 @@
 /** Judges the registry after a trial: every outage and heartbeat is in it once and in order, and nothing else is. */
+import { ownIncidentId } from '../../../src/domain/own-incident.ts';
 import type { SenderPhase, SentHeartbeat } from './heartbeat-senders.ts';
 import type { Outage } from './outages.ts';
 import type { DeliveryRow, HeartbeatRow, IncidentRow, TransitionRow } from './read-registry.ts';
@@ -116,7 +117,7 @@ export function judgeIncidents(
   const downs = new Map(
     transitions
       .filter(({ from, to }) => to === 'down' && from !== 'down')
-      .map((transition) => [`own-${transition.serviceId}-${transition.seq}`, transition]),
+      .map((transition) => [ownIncidentId(transition.slug, transition.at, transition.seq), transition]),
   );
   for (const { id, slug, status, startedAt } of incidents) {
     const down = downs.get(id);

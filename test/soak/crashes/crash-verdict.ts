@@ -74,14 +74,16 @@ function judgeTransitions({ transitions, services }: RegistryFacts): string[] {
 /** Each incident began with a transition to down, and a service that is down has one that is open. */
 function judgeIncidents({ transitions, services, incidents }: RegistryFacts): string[] {
   const downs = new Set(
-    transitions.filter(({ to }) => to === 'down').map(({ serviceId, seq }) => `own-${serviceId}-${seq}`),
+    transitions.filter(({ to }) => to === 'down').map(({ serviceId, seq }) => `${serviceId} ${seq}`),
   );
   const open = groupBy(
     incidents.filter(({ status }) => status !== 'resolved'),
     ({ serviceId }) => String(serviceId),
   );
   return [
-    ...incidents.filter(({ id }) => !downs.has(id)).map(({ id }) => `${id} has no transition`),
+    ...incidents
+      .filter(({ id, serviceId }) => !downs.has(`${serviceId} ${id.split('-').at(-1)}`))
+      .map(({ id }) => `${id} has no transition`),
     ...services.flatMap(({ id, domain, status }) => {
       const count = open.get(String(id))?.length ?? 0;
       const isRight = count === 1 || (count === 0 && status !== 'down');
