@@ -18,6 +18,7 @@ import { createMemoryStatusStore } from '../src/store/status/memory-status-store
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { createServiceFinder } from '../src/view/service-finder.ts';
 import { createServiceSearch } from '../src/view/service-search.ts';
+import { double } from '../test/support/double.ts';
 import { atMost, type BenchRow, floor as floorRow, median, printRows, ratioAtLeast } from './row.ts';
 import { makeServices } from './services.ts';
 
@@ -134,13 +135,15 @@ async function measurePages(): Promise<BenchRow[]> {
     const directory = createServiceDirectory();
     directory.load(makeServices(count));
     const status = { ...createMemoryStatusStore({ log: silentLog }), get: checkedJustNow };
-    const bytes = createServiceJson({
-      ...{ directory: directory.shown, status },
-      intervalMs: 300_000,
-      now: () => systemClock.now(),
-      listenedAt: () => systemClock.now(),
-      vendorOf: () => null,
-    });
+    const bytes = createServiceJson(
+      double({
+        ...{ directory: directory.shown, status },
+        intervalMs: 300_000,
+        now: () => systemClock.now(),
+        listenedAt: () => systemClock.now(),
+        vendorOf: () => null,
+      }),
+    );
     const monotonic = () => systemClock.monotonic();
     const search = createServiceSearch({ directory: directory.shown, status, monotonic });
     const finder = createServiceFinder(directory.shown, async () => new Set());

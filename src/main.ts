@@ -177,10 +177,7 @@ interface TrustParts {
  * Trusts the accounts that the setting names, and no longer those that it alone made trusted before. Never rejects: a registry that takes
  * no writes leaves them as they are.
  */
-async function applyTrustedNames(
-  { registry, clock, log }: TrustParts,
-  { accounts }: Pick<Config, 'accounts'>,
-): Promise<void> {
+async function applyTrustedNames({ registry, clock, log }: TrustParts, { accounts }: Config): Promise<void> {
   try {
     const { begun, ended, unknown } = await registry.trustNamed(accounts.trusted, clock.now());
     for (const one of begun) log.info(named(one), 'an account is trusted, by accounts.trusted');
@@ -201,7 +198,7 @@ interface ReloadedParts {
   /** The configuration of the start. */
   readonly config: Config;
   readonly reread: () => Config;
-  readonly role: Pick<ActiveRole, 'current'>;
+  readonly role: ActiveRole;
   readonly owners: Pick<Owners, 'reload'> | null;
   readonly setLimits: (limits: ChangedLimits) => void;
   /** Applies `accounts.trusted`. */

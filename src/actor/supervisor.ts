@@ -52,18 +52,6 @@ export interface ChildSpec {
   readonly start: () => Child;
 }
 
-interface SupervisorOptions {
-  /** Started in this order, stopped in the reverse. */
-  readonly children: readonly ChildSpec[];
-  /** More restarts than this end the supervisor; null: any number is allowed. */
-  readonly intensity: RestartIntensity | null;
-  readonly clock: Clock;
-  /** Called when a child has ended and is restarted after `pauseMs`. */
-  readonly onRestart: (id: string, reason: ExitReason, pauseMs: number) => void;
-  /** Called once after too many restarts, when all children have ended. */
-  readonly onGiveUp: (error: Error) => void;
-}
-
 export interface Supervisor {
   start(): void;
   /** Starts a temporary child that has ended. Ignored if it runs, or during a stop. */
@@ -88,7 +76,17 @@ export function createSupervisor({
   clock,
   onRestart,
   onGiveUp,
-}: SupervisorOptions): Supervisor {
+}: {
+  /** Started in this order, stopped in the reverse. */
+  readonly children: readonly ChildSpec[];
+  /** More restarts than this end the supervisor; null: any number is allowed. */
+  readonly intensity: RestartIntensity | null;
+  readonly clock: Clock;
+  /** Called when a child has ended and is restarted after `pauseMs`. */
+  readonly onRestart: (id: string, reason: ExitReason, pauseMs: number) => void;
+  /** Called once after too many restarts, when all children have ended. */
+  readonly onGiveUp: (error: Error) => void;
+}): Supervisor {
   const running = new Map<string, Child>();
   /** Monotonic times of the last starts. */
   const startedAt = new Map<string, number>();

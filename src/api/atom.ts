@@ -24,7 +24,7 @@ import {
   tellIncident,
 } from '../view/status-page-view.ts';
 
-export interface AtomSources extends Pick<SiteSources, 'directory' | 'finder' | 'siteUrl' | 'now'> {
+export interface AtomSources extends SiteSources {
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;

@@ -23,8 +23,8 @@ const MAX_EVENTS = 500;
 /** Maximum number of maintenances of the vendor. */
 const MAX_VENDORS = 50;
 
-export interface CalendarSources extends Pick<SiteSources, 'finder' | 'siteUrl' | 'now'> {
-  readonly directory: Pick<ShownDirectory, 'pageName'>;
+export interface CalendarSources extends SiteSources {
+  readonly directory: ShownDirectory;
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: (PageViewSources & { readonly pages: PublicReads }) | null;

@@ -14,19 +14,6 @@ import type { Log } from '../log.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 import { createRecentEvents, EVERYONES, type WantedEvents } from './recent-events.ts';
 
-export interface FanOutSources {
-  readonly registry: TransitionReads;
-  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  /** Who may read events of a service now, as a key; empty: everyone. */
-  readonly audienceOf: (serviceId: number) => string;
-  /** Grows when a service is no longer public. */
-  readonly withdrawals: () => number;
-  /** The text of an event. */
-  readonly format: (transition: Transition) => string;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 export interface EventStream {
   /** Everything up to this position has been written, or is of other services. */
   readonly position: number;
@@ -50,7 +37,18 @@ const REPLAY_PAGE = 500;
 const MAX_AUDIENCES = 10_000;
 
 /** Creates the fan-out, which watches transitions while a stream is open. */
-export function createEventFanOut(sources: FanOutSources) {
+export function createEventFanOut(sources: {
+  readonly registry: TransitionReads;
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  /** Who may read events of a service now, as a key; empty: everyone. */
+  readonly audienceOf: (serviceId: number) => string;
+  /** Grows when a service is no longer public. */
+  readonly withdrawals: () => number;
+  /** The text of an event. */
+  readonly format: (transition: Transition) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
   const { registry, watchTransitions, audienceOf, withdrawals, format, clock, log } = sources;
   const isPublic = (serviceId: number): boolean => audienceOf(serviceId) === '';
   const readers = new Set<Reader>();

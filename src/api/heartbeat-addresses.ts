@@ -86,8 +86,8 @@ const ASIDES = {
   ),
 } satisfies ParameterSchemas;
 
-export interface AddressSources extends Pick<HeartbeatSources, 'heartbeats' | 'siteUrl' | 'now'> {
-  readonly directory: Pick<ShownDirectory, 'byAddressHash'>;
+export interface AddressSources extends HeartbeatSources {
+  readonly directory: ShownDirectory;
   readonly registry: HeartbeatStore;
 }
 

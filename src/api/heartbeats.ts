@@ -26,7 +26,6 @@ import { type Static, strictObject, type TSchema, Type } from '../json-schema.ts
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from '../view/monitor.ts';
-import type { SiteSources } from '../view/site-sources.ts';
 
 /** Maximum size of a body, bytes (decisions). */
 const MAX_HEARTBEAT_BYTES = 16_384;
@@ -139,7 +138,9 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   not_found: 'address_not_found',
 };
 
-export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
+export interface HeartbeatSources {
+  readonly siteUrl: string;
+  readonly now: () => number;
   readonly heartbeats: HeartbeatIntake;
   /** The time that the nodes of a cluster share, epoch milliseconds. Absent: that of this process. */
   readonly sharedNow?: (() => number) | undefined;

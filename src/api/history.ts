@@ -104,8 +104,7 @@ const USUAL_BUCKETS = 120;
 /** A window in buckets of `stepMs`; epoch milliseconds, without `to` itself. */
 type Window = Pick<SampleQuery, 'from' | 'to' | 'stepMs'>;
 
-export interface HistorySources
-  extends Pick<SiteSources, 'finder' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
+export interface HistorySources extends SiteSources {
   readonly registry: PublicReads;
 }
 

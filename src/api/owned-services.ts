@@ -46,7 +46,6 @@ import type { IdempotentCalls } from '../store/ports/registry.ts';
 import type { BadgeAddresses } from '../view/badge-addresses.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
-import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
@@ -77,7 +76,8 @@ const OWNED_MEMBERS = {
 };
 const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 
-export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
+export interface OwnedServiceSources {
+  readonly siteUrl: string;
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
   readonly context: Omit<ServiceContext, 'registry'> & {

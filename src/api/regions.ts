@@ -6,10 +6,6 @@ import { Type } from '../json-schema.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { readRoute } from './read-route.ts';
 
-export interface RegionSources {
-  readonly readiness: () => Readiness;
-}
-
 /** The regions in which at least one node makes checks now. */
 const RegionsSchema = namedObject('RegionList', {
   regions: listOf('By name.', {
@@ -21,7 +17,7 @@ const RegionsSchema = namedObject('RegionList', {
   }),
 });
 
-export function regionsRoute({ readiness }: RegionSources): Route {
+export function regionsRoute({ readiness }: { readonly readiness: () => Readiness }): Route {
   return readRoute({
     path: '/api/v1/regions',
     id: 'listRegions',

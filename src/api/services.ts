@@ -149,13 +149,8 @@ interface Kept extends ServiceMoment {
 /** Maximum number of services whose JSON is cached, about 1 KiB each; when there are more, the oldest is dropped. */
 const MAX_CACHED_SERVICES = 50_000;
 
-export type ServiceJsonSources = Pick<
-  SiteSources,
-  'directory' | 'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'
->;
-
 /** Creates an empty cache over the status store. */
-export function createServiceJson(sources: ServiceJsonSources) {
+export function createServiceJson(sources: SiteSources) {
   const { status, intervalMs, now, listenedAt, vendorOf } = sources;
   const kept = new BoundedMap<number, Kept>(MAX_CACHED_SERVICES);
   /** The status that is kept, if the store has no other one: its head says so, and costs less to read. */

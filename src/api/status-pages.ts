@@ -145,10 +145,8 @@ const PageSchema = namedObject('StatusPage', {
 const API_PATH = '/api/v1/pages/:slug';
 const PAGE_PATH = '/p/:slug.json';
 
-export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
-
 /** The routes. Those below `/p/` must precede the page itself. */
-export function statusPageRoutes(sources: StatusPageSources): Route[] {
+export function statusPageRoutes(sources: PageViewSources & Pick<SiteSources, 'siteUrl'>): Route[] {
   const { directory, pages, siteUrl } = sources;
 
   const find = async (request: HttpRequest): Promise<PageView> => {

@@ -122,7 +122,7 @@ export const VendorSchema = namedObject('Vendor', {
 /** Window of the outages for the lag. */
 const YEAR_MS = 365 * DAY_MS;
 
-export interface VendorSources extends Pick<SiteSources, 'finder' | 'vendorOf' | 'now'> {
+export interface VendorSources extends SiteSources {
   readonly registry: PublicReads;
 }
 
@@ -163,7 +163,7 @@ export const MaintenancesSchema = namedObject('MaintenanceList', {
   ...PAGE_MEMBERS,
 });
 
-export interface MaintenanceSources extends Pick<SiteSources, 'finder'> {
+export interface MaintenanceSources extends SiteSources {
   readonly registry: PublicReads;
 }
 

@@ -87,7 +87,7 @@ function orderOf({ type }: Pick<ContentItem, 'type'>): number {
   return CONTENT_TYPES.indexOf(type);
 }
 
-function idOf({ type, key }: Pick<ContentItem, 'type' | 'key'>): string {
+function idOf({ type, key }: ContentItem): string {
   return `${type} ${key}`;
 }
 

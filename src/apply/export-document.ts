@@ -101,7 +101,7 @@ export async function exportAccount(
 }
 
 /** The name by which an export tells a service apart: its slug where it says one, else its domain. */
-export function nameOfService({ domain, slug = domain }: Pick<ServiceDocument, 'domain' | 'slug'>): string {
+export function nameOfService({ domain, slug = domain }: ServiceDocument): string {
   return slug;
 }
 

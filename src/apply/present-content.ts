@@ -141,7 +141,7 @@ export function pageItem(
 export function channelItem(
   kinds: ChannelKinds,
   channel: Omit<WantedChannel, 'confirmedAt'>,
-  before: Pick<Channel, 'settings'> | null,
+  before: Channel | null,
 ): ContentItem {
   const { name: key, ...document } = channelDocumentOf(kinds, channel);
   const secrets = secretSettings(kinds, channel.kind).flatMap((setting) => {

@@ -31,14 +31,6 @@ interface RecheckOptions {
   readonly isAble: () => boolean;
 }
 
-interface DomainProofOptions {
-  readonly registry: FactStore;
-  readonly outbound: Requests;
-  /** Addresses that owners' domains may have. */
-  readonly policy: AddressPolicy;
-  readonly nameservers: readonly string[];
-}
-
 export type DomainProofs = Awaited<ReturnType<typeof openDomainProofs>>;
 
 export type ProofCheck = Pick<DomainProofs, 'check'>;
@@ -49,7 +41,13 @@ const MAX_FILE_BYTES = 4_096;
 const MAX_REDIRECTS = 2;
 
 /** Opens the proofs of this installation; the first start creates the secret. */
-export async function openDomainProofs(options: DomainProofOptions) {
+export async function openDomainProofs(options: {
+  readonly registry: FactStore;
+  readonly outbound: Requests;
+  /** Addresses that owners' domains may have. */
+  readonly policy: AddressPolicy;
+  readonly nameservers: readonly string[];
+}) {
   const { registry, outbound, policy, nameservers } = options;
   let secret = await registry.getFact(SECRET_FACT);
   if (secret === null) {

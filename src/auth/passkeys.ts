@@ -9,7 +9,7 @@ import type {
 } from '@simplewebauthn/server';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { NewPasskey, Passkey, SignInGuardStore, SignInStore } from '../store/ports/sign-in.ts';
+import type { NewPasskey, SignInGuardStore, SignInStore } from '../store/ports/sign-in.ts';
 import { digestOf, type SignInSecret } from './sign-in-secret.ts';
 
 /** The options with which a browser uses or makes a passkey. */
@@ -25,7 +25,7 @@ export interface PasskeyOwner {
   /** Shown by the authenticator. */
   readonly name: string;
   /** The passkeys that the person has, which an authenticator does not make again. */
-  readonly passkeys: readonly Pick<Passkey, 'id' | 'transports' | 'userHandle'>[];
+  readonly passkeys: readonly NewPasskey[];
 }
 
 interface PasskeysOptions {

@@ -254,7 +254,7 @@ function watchFolder(file: string, onChange: () => void): () => void {
 /** Returns true if the list with that digest was stored by this version of the program, and no service has changed since. */
 export async function isStored(
   registry: CatalogueStore,
-  mark: Pick<CatalogueMark, 'digest'>,
+  mark: CatalogueMark,
   version: string,
 ): Promise<boolean> {
   return await registry.hasCatalogue(asStored(mark, version).digest);
@@ -336,7 +336,7 @@ interface PageWriting {
  * and has to be put again.
  */
 async function putInPages(
-  { pages, digest }: Pick<CatalogueList, 'pages' | 'digest'>,
+  { pages, digest }: CatalogueList,
   { registry, clock, log, file, isOutdated }: PageWriting,
 ): Promise<CatalogueOutcome | null> {
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };

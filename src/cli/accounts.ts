@@ -112,7 +112,7 @@ function foldName(name: string): string {
 }
 
 /** The providers and other ways by which the members of an account sign in. */
-function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
+function providersOf({ members }: AccountListing): string[] {
   return [...new Set(members.flatMap(({ providers, ways }) => [...providers, ...ways]))];
 }
 

@@ -11,10 +11,10 @@ export async function estimateServices({
   catalogue,
   storage,
 }: {
-  readonly catalogue: Pick<Config['catalogue'], 'file'>;
+  readonly catalogue: Config['catalogue'];
   readonly storage: {
     readonly dataDir: string;
-    readonly postgres: Pick<Config['storage']['postgres'], 'url'>;
+    readonly postgres: Config['storage']['postgres'];
   };
 }): Promise<number | null> {
   if (storage.postgres.url !== null) return null;

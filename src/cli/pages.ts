@@ -96,7 +96,7 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
 export async function changeAccess(
   slug: string,
   access: PageAccess,
-  { config, passwordFile }: CommonOptions & Pick<AddPageOptions, 'passwordFile'>,
+  { config, passwordFile }: CommonOptions & AddPageOptions,
 ): Promise<void> {
   const password = readPasswordFile(passwordFile);
   await withRegistry(config, async (registry, { http }) => {

@@ -28,23 +28,6 @@ interface SubjectOptions {
   readonly page?: readonly string[];
 }
 
-export interface AddMaintenanceOptions extends AccountOptions, SubjectOptions {
-  readonly title: string;
-  readonly text?: string;
-  readonly startsAt?: string;
-  readonly duration: string;
-  readonly timezone?: string;
-  readonly recurrence?: string;
-}
-
-export interface OpenIncidentOptions extends AccountOptions, SubjectOptions {
-  readonly title: string;
-  readonly text: string;
-  readonly severity?: string;
-  readonly status?: string;
-  readonly startedAt?: string;
-}
-
 /** Options of `incidents update` and `incidents resolve`. */
 export interface UpdateIncidentOptions extends AccountOptions {
   readonly text: string;
@@ -84,7 +67,17 @@ export async function listMaintenances(
 }
 
 /** Announces a maintenance; prints its ID, or its properties as JSON. */
-export async function addMaintenance(options: AddMaintenanceOptions): Promise<void> {
+export async function addMaintenance(
+  options: AccountOptions &
+    SubjectOptions & {
+      readonly title: string;
+      readonly text?: string;
+      readonly startsAt?: string;
+      readonly duration: string;
+      readonly timezone?: string;
+      readonly recurrence?: string;
+    },
+): Promise<void> {
   const { title, text, duration, recurrence, startsAt, timezone, json = false } = options;
   const document = given({
     ...{ title, text, duration, recurrence, starts_at: startsAt, time_zone: timezone },
@@ -137,7 +130,16 @@ export async function listOwnerIncidents(
 }
 
 /** Opens an incident; prints its ID, or its properties as JSON. */
-export async function openIncident(options: OpenIncidentOptions): Promise<void> {
+export async function openIncident(
+  options: AccountOptions &
+    SubjectOptions & {
+      readonly title: string;
+      readonly text: string;
+      readonly severity?: string;
+      readonly status?: string;
+      readonly startedAt?: string;
+    },
+): Promise<void> {
   const { title, text, severity, status, startedAt, json = false } = options;
   const document = given({ title, text, severity, status, started_at: startedAt, ...subjectsIn(options) });
   const view = await withAccount(options, async ({ principal, ...context }) => {
@@ -159,17 +161,14 @@ export async function resolveIncident(id: string, options: UpdateIncidentOptions
   await updateIncident(id, { ...options, status: 'resolved' });
 }
 
-/** The context of an action on the posts of an account. */
-interface PostContext {
-  readonly registry: Registry;
-  readonly siteUrl: string;
-  readonly now: () => number;
-  readonly principal: { readonly role: 'operator'; readonly accountId: number };
-}
-
 async function withAccount<T>(
   options: AccountOptions,
-  run: (context: PostContext) => Promise<T>,
+  run: (context: {
+    readonly registry: Registry;
+    readonly siteUrl: string;
+    readonly now: () => number;
+    readonly principal: { readonly role: 'operator'; readonly accountId: number };
+  }) => Promise<T>,
 ): Promise<T> {
   const choice = readAccountChoice(options);
   return await withRegistry(options.config, async (registry, { http }) => {

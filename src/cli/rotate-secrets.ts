@@ -25,11 +25,6 @@ import { readCluster } from './nodes.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printJson, printNote } from './output.ts';
 
-export interface RotateOptions extends CommonOptions {
-  /** File with the new key, where the present one is the setting `secrets.key`. */
-  readonly keyFile?: string;
-}
-
 /** The outcome of the command. */
 interface Rotation extends RotatedSecrets {
   /** Services whose credentials could not be decrypted before, and stay as they are. */
@@ -41,7 +36,10 @@ export async function rotateSecrets({
   config: file,
   keyFile: path,
   json = false,
-}: RotateOptions): Promise<void> {
+}: CommonOptions & {
+  /** File with the new key, where the present one is the setting `secrets.key`. */
+  readonly keyFile?: string;
+}): Promise<void> {
   const config = readConfig(file);
   const given = readGivenKey(config, path);
   await refuseLiveNodes(config);

@@ -258,10 +258,7 @@ function readServiceOptions(options: ServiceOptions, kind: CheckKind | undefined
 }
 
 /** Settings by their names, null for those to remove. Files keep secrets out of the list of processes. */
-function readSettingOptions({
-  setting = [],
-  settingFile = [],
-}: Pick<ServiceOptions, 'setting' | 'settingFile'>): SettingTexts {
+function readSettingOptions({ setting = [], settingFile = [] }: ServiceOptions): SettingTexts {
   const pairs = [
     ...setting.map(splitSetting),
     ...settingFile.map(splitSetting).map(([name, path]) => [name, readSettingFile(path)] as const),

@@ -7,19 +7,18 @@ import type { CheckResult, RuledResult } from '../domain/result.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import { type ConnectivityOptions, createConnectivity } from '../record/connectivity.ts';
 
-/** Options of the station. `fleetSize` is the number of services that this node checks. */
-export interface StationOptions extends Omit<ConnectivityOptions, 'onChange'> {
-  readonly region: string;
-  /** Services affected by an outage of this node are checked again within this time, milliseconds. */
-  readonly firstSpreadMs: number;
-  /** Receives results in the order in which they were ruled on. */
-  readonly onRuled: (results: readonly RuledResult[]) => void;
-  /** Called with the services to check again, spread over `spreadMs`. */
-  readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
-}
-
 /** Creates the station. The node counts as online until a watch finds it offline. */
-export function createStation(options: StationOptions) {
+export function createStation(
+  options: Omit<ConnectivityOptions, 'onChange'> & {
+    readonly region: string;
+    /** Services affected by an outage of this node are checked again within this time, milliseconds. */
+    readonly firstSpreadMs: number;
+    /** Receives results in the order in which they were ruled on. */
+    readonly onRuled: (results: readonly RuledResult[]) => void;
+    /** Called with the services to check again, spread over `spreadMs`. */
+    readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
+  },
+) {
   const { clock, region, firstSpreadMs, onRuled, onRecheck } = options;
   const connectivity = createConnectivity({ ...options, onChange });
   const listeners = createListeners<[state: ProberState]>();

@@ -2,19 +2,6 @@
 import type { Clock } from '../clock.ts';
 import { type NodeState, regionsOf } from '../domain/node.ts';
 
-/** Options of the voting regions. */
-export interface VotingOptions {
-  /** All live nodes. */
-  readonly nodes: () => readonly NodeState[];
-  /** Calls its listener when nodes were added, were removed, or changed their connection. */
-  readonly watch: (listener: () => void) => () => void;
-  /** Regions that had a vote under the previous judge. They keep it for two intervals without a live node. */
-  readonly former: readonly string[];
-  /** The setting `checks.interval`, milliseconds. */
-  readonly intervalMs: number;
-  readonly clock: Clock;
-}
-
 export interface VotingRegions {
   /**
    * Names of the regions, in order. `intervalMs`: a shorter interval of a service, for which regions without a live node
@@ -39,7 +26,17 @@ export function createVotingRegions({
   former,
   intervalMs,
   clock,
-}: VotingOptions): VotingRegions {
+}: {
+  /** All live nodes. */
+  readonly nodes: () => readonly NodeState[];
+  /** Calls its listener when nodes were added, were removed, or changed their connection. */
+  readonly watch: (listener: () => void) => () => void;
+  /** Regions that had a vote under the previous judge. They keep it for two intervals without a live node. */
+  readonly former: readonly string[];
+  /** The setting `checks.interval`, milliseconds. */
+  readonly intervalMs: number;
+  readonly clock: Clock;
+}): VotingRegions {
   const known = new Map<string, { readonly online: boolean; readonly seenMs: number }>();
 
   function look(): void {

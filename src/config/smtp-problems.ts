@@ -19,7 +19,7 @@ export interface SmtpSettings {
 const USUAL_PORTS = { starttls: 587, implicit: 465, none: 25 } as const;
 
 /** The port of the mail server. */
-export function smtpPort({ port, tls }: Pick<SmtpSettings, 'port' | 'tls'>): number {
+export function smtpPort({ port, tls }: SmtpSettings): number {
   return port ?? USUAL_PORTS[tls];
 }
 

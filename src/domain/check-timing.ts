@@ -53,10 +53,7 @@ export function isSameTiming(a: OwnTiming, b: OwnTiming): boolean {
 }
 
 /** The time that a check that fails can last with its re-checks, milliseconds. */
-export function longestCheckMs({
-  timeoutMs,
-  confirmAfterMs,
-}: Pick<CheckTiming, 'timeoutMs' | 'confirmAfterMs'>): number {
+export function longestCheckMs({ timeoutMs, confirmAfterMs }: CheckTiming): number {
   return timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
 }
 

@@ -106,7 +106,7 @@ export function isTrusted({
 }: {
   readonly origin: ServiceOrigin;
   readonly accountId: number | null;
-  readonly check: Pick<CheckDefinition, 'trustedBy'>;
+  readonly check: CheckDefinition;
 }): boolean {
   return origin === 'owner' && accountId !== null && check.trustedBy === accountId;
 }
@@ -220,15 +220,12 @@ export const UNSAID = {
 } as const satisfies Partial<Service>;
 
 /** Returns true if a service belongs to one of these accounts. */
-export function isOwn({ accountId }: Pick<Service, 'accountId'>, accounts: ReadonlySet<number>): boolean {
+export function isOwn({ accountId }: Service, accounts: ReadonlySet<number>): boolean {
   return accountId !== null && accounts.has(accountId);
 }
 
 /** Returns true if a member of these accounts may see a service. */
-export function maySee(
-  service: Pick<Service, 'visibility' | 'accountId'>,
-  accounts: ReadonlySet<number>,
-): boolean {
+export function maySee(service: Service, accounts: ReadonlySet<number>): boolean {
   return service.visibility !== 'private' || isOwn(service, accounts);
 }
 

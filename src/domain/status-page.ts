@@ -282,10 +282,7 @@ export function arrangePage(
 }
 
 /** Returns true if a page of an account may show a service: one of the catalogue, or of the account. */
-export function isListable(
-  { origin, accountId }: Pick<Service, 'origin' | 'accountId'>,
-  ownerId: number,
-): boolean {
+export function isListable({ origin, accountId }: Service, ownerId: number): boolean {
   return origin === 'catalogue' || accountId === ownerId;
 }
 

@@ -45,10 +45,7 @@ export function readTopic(text: string): TopicParts | null {
 }
 
 /** The topics that a service belongs to; for a private one, pages alone. `pages`: IDs of the live status pages that show it. */
-export function topicsOf(
-  service: Pick<Service, 'id' | 'category' | 'origin' | 'verified' | 'visibility'>,
-  pages: readonly number[],
-): SubscriptionTopic[] {
+export function topicsOf(service: Service, pages: readonly number[]): SubscriptionTopic[] {
   const { id, category, origin, verified, visibility } = service;
   const ofPages = pages.map((page) => `page:${page}` as const);
   if (visibility === 'private') return ofPages;

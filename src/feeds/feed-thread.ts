@@ -23,19 +23,6 @@ export type FeedMethods = {
 /** A message from the thread. */
 export type FeedThreadMessage = FeedEvent | { readonly kind: 'forbidden'; readonly found: ForbiddenAddress };
 
-/** Options of the thread. */
-interface FeedThreadOptions {
-  readonly settings: PollerSettings;
-  readonly outbound: OutboundSettings;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly onEvent: (event: FeedEvent) => void;
-  /** Called when a name resolves to a forbidden address; for the operator's log alone. */
-  readonly onForbidden: (found: ForbiddenAddress) => void;
-  /** Entry of the thread; default `workers/feeds.ts`. */
-  readonly entry?: URL;
-}
-
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);
 /** Restarted without a limit, with backoff: a document may end the thread each time it is parsed. */
 const POLICY: ThreadPolicy = {
@@ -48,7 +35,17 @@ const POLICY: ThreadPolicy = {
 const HEAP_MB = 256;
 
 /** Prepares the thread, which the first feed starts, with the methods of the poller over all restarts of the thread. */
-export function startFeedThread(options: FeedThreadOptions) {
+export function startFeedThread(options: {
+  readonly settings: PollerSettings;
+  readonly outbound: OutboundSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onEvent: (event: FeedEvent) => void;
+  /** Called when a name resolves to a forbidden address; for the operator's log alone. */
+  readonly onForbidden: (found: ForbiddenAddress) => void;
+  /** Entry of the thread; default `workers/feeds.ts`. */
+  readonly entry?: URL;
+}) {
   const { settings, outbound, clock, log, onEvent, onForbidden, entry = ENTRY } = options;
   let feeds: readonly Feed[] = [];
   let port: MessagePort | null = null;

@@ -22,7 +22,7 @@ export interface MonthlyLookParts {
   /** Returns true if this machine is online: while it is not, nothing can be said of pages. */
   readonly isOnline: () => boolean;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Log;
 }
 
 /** The fact that holds the time of the last look that came to its end, epoch milliseconds. */

@@ -102,7 +102,7 @@ interface LinkedList {
  */
 export function withLinks(
   answer: HttpResponse,
-  { params, query }: Pick<HttpRequest, 'params' | 'query'>,
+  { params, query }: HttpRequest,
   list: LinkedList,
   { next, prev }: PagesBeside,
 ): HttpResponse {

@@ -56,10 +56,7 @@ export function refusedPart(pressure: number, requestClass: RequestClass): numbe
 }
 
 /** The class of the requests for a route; null: they are never refused, such as those for the state of the program. */
-export function classOf({
-  bucket,
-  isHeartbeat = false,
-}: Pick<Route, 'bucket' | 'isHeartbeat'>): RequestClass | null {
+export function classOf({ bucket, isHeartbeat = false }: Route): RequestClass | null {
   if (bucket === 'none') return null;
   if (bucket === 'api') return isHeartbeat ? 'heartbeats' : 'api';
   return 'pages';
@@ -85,7 +82,7 @@ export function createOverload({
 }: {
   readonly clock: Clock;
   readonly log: Log;
-  readonly turns: Pick<Turns, 'waitedMs'>;
+  readonly turns: Turns;
   readonly onRefused: (requestClass: RequestClass) => void;
 }) {
   let pressure = MIN_PRESSURE;

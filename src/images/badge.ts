@@ -39,8 +39,7 @@ import {
 } from './badge-text.ts';
 import { PICTURE_CACHING } from './picture.ts';
 
-export interface BadgeSources
-  extends Pick<SiteSources, 'finder' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
+export interface BadgeSources extends SiteSources {
   readonly status: StatusStore;
   readonly samples: SampleReads;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;

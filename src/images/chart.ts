@@ -29,11 +29,7 @@ const QUERY = {
   region: REGION_PARAMETER,
 };
 
-export interface ChartSources
-  extends Pick<
-    SiteSources,
-    'finder' | 'status' | 'samples' | 'regions' | 'intervalMs' | 'listenedAt' | 'siteUrl'
-  > {
+export interface ChartSources extends SiteSources {
   /** Draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
   readonly clock: Clock;

@@ -15,7 +15,7 @@ export interface FollowedServices {
 
 /** Loads the directory and follows the changes. `onChange` is called with each change after it is applied. */
 export async function followServices(
-  { shared, directory }: Pick<StoreParts, 'directory'> & { readonly shared: Pick<SharedStores, 'registry'> },
+  { shared, directory }: Pick<StoreParts, 'directory'> & { readonly shared: SharedStores },
   onChange: (change: ServiceChange) => void = () => {},
 ): Promise<FollowedServices> {
   const { registry } = shared;

@@ -183,11 +183,7 @@ function readSecretKey({ storage, secrets }: Config): Uint8Array {
 
 /** Why a service cannot be reached, for people outside its account; null: it can, as far as that is known. */
 function unreachedForAll(
-  {
-    alerts: { services, status },
-    config,
-    clock,
-  }: Pick<Parameters<typeof joinOwners>[0], 'alerts' | 'config' | 'clock'>,
+  { alerts: { services, status }, config, clock }: Parameters<typeof joinOwners>[0],
   serviceId: number,
 ) {
   const service = services.byId(serviceId);

@@ -14,14 +14,6 @@ import type { MonitorStores, RoleParts } from './open-stores.ts';
 import { createControlQuery } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
 
-/** The parts that the record uses. */
-export interface RecordParts extends Checking {
-  readonly parts: RoleParts;
-  readonly stores: MonitorStores;
-  readonly sampleRegions: SampleRegions;
-  readonly isInMaintenance: RecordOptions['isInMaintenance'];
-}
-
 /** The parts that make the checks. */
 export interface Checking {
   /** The checks of this process; null: the nodes of the cluster make them, or none is made yet. */
@@ -37,7 +29,14 @@ export function checkNow({ fleet, judging }: Checking, serviceIds: readonly numb
 }
 
 /** Creates the record. */
-export function joinRecord(of: RecordParts): ResultRecord {
+export function joinRecord(
+  of: Checking & {
+    readonly parts: RoleParts;
+    readonly stores: MonitorStores;
+    readonly sampleRegions: SampleRegions;
+    readonly isInMaintenance: RecordOptions['isInMaintenance'];
+  },
+): ResultRecord {
   const { parts, stores, sampleRegions, isInMaintenance, fleet, judging } = of;
   const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;

@@ -25,24 +25,23 @@ import type { Probing } from './start-probing.ts';
 import type { RoleChanges } from './start-role.ts';
 import type { CheckWatches } from './watch-checks.ts';
 
-/** The parts of the program that the site shows. */
-export interface SiteParts extends RoleParts {
-  readonly log: CountedLog;
-  readonly role: ActiveRole;
-  readonly changes: RoleChanges;
-  /** The checks of this process. */
-  readonly fleet: ObservedParts['fleet'];
-  readonly prober: () => ProberState;
-  readonly watching: CheckWatches;
-  /** Null: this process has no part for owners. */
-  readonly owners: Owners | null;
-  /** The time of the clock that all nodes share, epoch milliseconds. */
-  readonly sharedNow: () => number;
-  readonly phase: () => Readiness['phase'];
-}
-
 /** Builds the parts. It answers requests once it listens. */
-export async function joinSite(parts: SiteParts) {
+export async function joinSite(
+  parts: RoleParts & {
+    readonly log: CountedLog;
+    readonly role: ActiveRole;
+    readonly changes: RoleChanges;
+    /** The checks of this process. */
+    readonly fleet: ObservedParts['fleet'];
+    readonly prober: () => ProberState;
+    readonly watching: CheckWatches;
+    /** Null: this process has no part for owners. */
+    readonly owners: Owners | null;
+    /** The time of the clock that all nodes share, epoch milliseconds. */
+    readonly sharedNow: () => number;
+    readonly phase: () => Readiness['phase'];
+  },
+) {
   const { config, directory, shared, node, role, changes, watching, owners, clock, log } = parts;
   const { fleet, prober, sharedNow, phase } = parts;
   const { http } = config;

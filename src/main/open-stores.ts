@@ -255,10 +255,7 @@ async function protectSecrets(registry: RegistryClient, log: Log): Promise<void>
 }
 
 /** The identity of this installation; null if the registry cannot store one yet, or this process may not read it. */
-async function installationOf(
-  { installation }: Pick<RegistryClient, 'installation'>,
-  { node }: Config,
-): Promise<string | null> {
+async function installationOf({ installation }: RegistryClient, { node }: Config): Promise<string | null> {
   try {
     return await installation();
   } catch (error) {

@@ -12,18 +12,6 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServiceChange, ServiceStateStore } from '../store/ports/services.ts';
 
-/** Options of {@link createShardServices}. */
-export interface ShardServicesOptions {
-  readonly registry: ServiceStateStore;
-  /** Region of this node. */
-  readonly region: string;
-  readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
-  /** Called with a service that this node no longer checks. */
-  readonly forget: (serviceId: number) => void;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** The services. */
 export interface ShardServices {
   /** Adds shards that the node has gained. Their services are checked once they are loaded. */
@@ -47,7 +35,16 @@ const SETTLE_MS = 1_500;
 const RETRY_MS = 1_000;
 
 /** Starts without shards. */
-export function createShardServices(options: ShardServicesOptions): ShardServices {
+export function createShardServices(options: {
+  readonly registry: ServiceStateStore;
+  /** Region of this node. */
+  readonly region: string;
+  readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
+  /** Called with a service that this node no longer checks. */
+  readonly forget: (serviceId: number) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}): ShardServices {
   const { registry, region, fleet, clock, log } = options;
   /** The services of each shard that the node holds. */
   const held = new Map<number, Set<number>>();

@@ -41,7 +41,7 @@ export function watchRegions(
 /** Starts the judge's part. The caller holds the lease. Throws if Redis is not configured. */
 export function startJudging(
   { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
-  record: Pick<ResultRecord, 'takeRuled'>,
+  record: ResultRecord,
   lease: WriterLease,
   regions: VotingRegions,
 ): Judging {

@@ -18,17 +18,6 @@ interface CheckFigures {
   } | null)[];
 }
 
-/** Options of {@link watchStoppedChecks}. */
-export interface StoppedChecksOptions {
-  readonly report: () => CheckFigures;
-  /** A known reason for which this process may make no checks, one line; null: none. */
-  readonly knownProblem: () => string | null;
-  /** Why no node of a region makes checks although services are checked from there, by region; null: one does. */
-  readonly regions: () => ReadonlyMap<string, string | null>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** The watch. */
 export interface StoppedChecks {
   /** The time for which this process has made none of the checks that are due, milliseconds; 0: it makes them, or none is due. */
@@ -48,7 +37,15 @@ const MAX_STOPPED_MS = 15 * SECOND_MS;
 const OWN = '';
 
 /** Starts to watch. */
-export function watchStoppedChecks(options: StoppedChecksOptions): StoppedChecks {
+export function watchStoppedChecks(options: {
+  readonly report: () => CheckFigures;
+  /** A known reason for which this process may make no checks, one line; null: none. */
+  readonly knownProblem: () => string | null;
+  /** Why no node of a region makes checks although services are checked from there, by region; null: one does. */
+  readonly regions: () => ReadonlyMap<string, string | null>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): StoppedChecks {
   const { report, knownProblem, regions, clock, log } = options;
   /** The stopped checks, by region and for this process: since when (monotonic milliseconds), and why. */
   const stopped = new Map<string, { readonly sinceMs: number; problem: string; isSaid: boolean }>();

@@ -11,8 +11,10 @@ import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ThisNode } from './join-nodes.ts';
 import { findStoppedRegions, watchStoppedChecks } from './stopped-checks.ts';
 
-/** The parts of the program that the watches read. */
-export interface WatchedParts {
+export type CheckWatches = ReturnType<typeof watchChecks>;
+
+/** Starts the watches. */
+export function watchChecks(parts: {
   readonly config: Config;
   readonly directory: ServiceDirectory;
   readonly node: ThisNode;
@@ -22,12 +24,7 @@ export interface WatchedParts {
   readonly knownProblem: () => string | null;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-export type CheckWatches = ReturnType<typeof watchChecks>;
-
-/** Starts the watches. */
-export function watchChecks(parts: WatchedParts) {
+}) {
   const { config, directory, node, report, isMonitor, knownProblem, clock, log } = parts;
   const late = watchLateChecks(report, clock, log);
   const stopped = watchStoppedChecks({

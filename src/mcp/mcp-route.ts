@@ -6,15 +6,8 @@ import { decodeText, requireType } from '../http/body.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
-import type { SiteSources } from '../view/site-sources.ts';
 import type { McpResponder } from './mcp-server.ts';
 import { createTools, type ToolSources } from './tools.ts';
-
-/** Sources of the route. */
-export interface McpSources extends ToolSources, Pick<SiteSources, 'finder'> {
-  readonly version: string;
-  readonly log: Log;
-}
 
 /** Maximum size of a message, bytes. */
 const MAX_MESSAGE_BYTES = 65_536;
@@ -22,7 +15,12 @@ const MAX_MESSAGE_BYTES = 65_536;
 const PASSED_ON = /^(?:accept|content-type|mcp-[a-z-]+)$/;
 
 /** The route. */
-export function mcpRoute(sources: McpSources): Route {
+export function mcpRoute(
+  sources: ToolSources & {
+    readonly version: string;
+    readonly log: Log;
+  },
+): Route {
   const { finder, siteUrl, version, log } = sources;
   const ownOrigin = new URL(siteUrl).origin;
   let loading: Promise<McpResponder> | null = null;

@@ -31,11 +31,7 @@ import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale } from '../view/staleness.ts';
 
 /** Sources of the tools. */
-export interface ToolSources
-  extends Pick<
-    SiteSources,
-    'directory' | 'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'siteUrl' | 'now'
-  > {
+export interface ToolSources extends SiteSources {
   readonly search: ServiceSearch;
   readonly services: ServiceJson;
   readonly registry: PublicReads;
@@ -253,7 +249,7 @@ function vendorStatus(parts: ToolParts): Tool {
 }
 
 function defineTool<Input extends TObject>(
-  { siteUrl }: Pick<ToolSources, 'siteUrl'>,
+  { siteUrl }: ToolSources,
   definition: ToolDefinition<Input>,
 ): Tool {
   const { name, title, description, input, result, run } = definition;

@@ -20,16 +20,6 @@ import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
 import { deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 
-/** Options of the sender. */
-export interface MessageSenderOptions extends Omit<SenderContext, 'clock'> {
-  readonly registry: MessageStore & Partial<WriteCounter>;
-  readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
-  readonly tools: ChannelTools;
-  readonly random: Random;
-  /** Returns true if a service is down now. */
-  readonly isDown: (serviceId: number) => boolean;
-}
-
 /** Maximum duration of an attempt, whatever the kind of the channel allows. */
 const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
 /** Maximum time between two attempts while something that is down has to be told, but for a tenth of it at random. */
@@ -53,7 +43,16 @@ const TIMED_OUT: ChannelProblem = {
 };
 
 /** Starts the sender. */
-export function startMessageSender(options: MessageSenderOptions) {
+export function startMessageSender(
+  options: Omit<SenderContext, 'clock'> & {
+    readonly registry: MessageStore & Partial<WriteCounter>;
+    readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
+    readonly tools: ChannelTools;
+    readonly random: Random;
+    /** Returns true if a service is down now. */
+    readonly isDown: (serviceId: number) => boolean;
+  },
+) {
   const { registry, kinds, tools, random, isDown } = options;
   const { clock } = tools;
 

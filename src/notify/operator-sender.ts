@@ -12,18 +12,6 @@ import type { FactStore } from '../store/ports/registry.ts';
 import type { ChannelKindParts, ChannelTools } from './channels/channel-kind.ts';
 import { asTrusted, sendOnce } from './message-sender.ts';
 
-export interface OperatorSenderOptions {
-  /** The channels now; a change of the configuration may replace them. */
-  readonly channels: () => readonly Channel[];
-  readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
-  readonly registry: FactStore;
-  readonly tools: ChannelTools;
-  readonly log: Log;
-  readonly prober: () => { readonly online: boolean; readonly offlineSince: number | null };
-  /** Returns true if this process is the monitor; if not, nothing is sent. */
-  readonly isMonitor: () => boolean;
-}
-
 const POLL_INTERVAL_MS = SECOND_MS;
 /** The fact with what was told and what waits (JSON of {@link Told}). */
 const MESSAGES_FACT = 'operator-messages';
@@ -51,7 +39,17 @@ interface Told {
 }
 
 /** Starts to watch the prober. */
-export function startOperatorSender(options: OperatorSenderOptions) {
+export function startOperatorSender(options: {
+  /** The channels now; a change of the configuration may replace them. */
+  readonly channels: () => readonly Channel[];
+  readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
+  readonly registry: FactStore;
+  readonly tools: ChannelTools;
+  readonly log: Log;
+  readonly prober: () => { readonly online: boolean; readonly offlineSince: number | null };
+  /** Returns true if this process is the monitor; if not, nothing is sent. */
+  readonly isMonitor: () => boolean;
+}) {
   const { registry, kinds, tools, log, prober, isMonitor } = options;
   const { clock } = tools;
   const end = new AbortController();

@@ -14,25 +14,24 @@ import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/
 import { type DeliveryCounter, deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
-/** Options of the sender. */
-interface WebhookSenderOptions extends SenderContext {
-  readonly registry: WebhookStore & Partial<WriteCounter>;
-  readonly outbound: Pick<Outbound, 'request'>;
-  /** Addresses that webhooks may have. */
-  readonly policy: AddressPolicy;
-  /** The same for those of trusted accounts. Absent: as for all others. */
-  readonly trustedPolicy?: AddressPolicy;
-  readonly counter: Pick<DeliveryCounter, 'note' | 'drop'>;
-  /** As for the channels. */
-  readonly sharedNow?: (() => number) | undefined;
-  readonly random: Random;
-}
-
 const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** Starts the sender. */
-export function startWebhookSender(options: WebhookSenderOptions) {
+export function startWebhookSender(
+  options: SenderContext & {
+    readonly registry: WebhookStore & Partial<WriteCounter>;
+    readonly outbound: Outbound;
+    /** Addresses that webhooks may have. */
+    readonly policy: AddressPolicy;
+    /** The same for those of trusted accounts. Absent: as for all others. */
+    readonly trustedPolicy?: AddressPolicy;
+    readonly counter: DeliveryCounter;
+    /** As for the channels. */
+    readonly sharedNow?: (() => number) | undefined;
+    readonly random: Random;
+  },
+) {
   const { registry, outbound, policy, counter, clock, random } = options;
   const { sharedNow = () => clock.now(), trustedPolicy = policy } = options;
 

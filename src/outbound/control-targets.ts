@@ -10,16 +10,6 @@ import { readDestination } from './destination.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { sendRequest } from './send-request.ts';
 
-/** Options of a query of the control targets. */
-export interface ControlQueryOptions {
-  /** `ip` or `ip:port`; default: the system's. */
-  readonly nameservers?: readonly string[];
-  readonly userAgent?: string;
-  /** Additional time for name resolution, milliseconds; default: `timeoutMs`. */
-  readonly nameTimeoutMs?: number;
-  readonly clock?: Clock;
-}
-
 /**
  * Queries all control targets at once. Resolves with true at the first response of any status. Resolves with false if
  * all targets have failed, or if none has responded within `timeoutMs` after its name was resolved. Name resolution has
@@ -30,7 +20,14 @@ export interface ControlQueryOptions {
 export async function queryControlTargets(
   urls: readonly string[],
   timeoutMs = 3000,
-  options: ControlQueryOptions = {},
+  options: {
+    /** `ip` or `ip:port`; default: the system's. */
+    readonly nameservers?: readonly string[];
+    readonly userAgent?: string;
+    /** Additional time for name resolution, milliseconds; default: `timeoutMs`. */
+    readonly nameTimeoutMs?: number;
+    readonly clock?: Clock;
+  } = {},
 ): Promise<boolean> {
   const { nameservers = [], userAgent = 'Upbeat', clock = systemClock } = options;
   const { nameTimeoutMs = timeoutMs } = options;

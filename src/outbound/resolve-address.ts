@@ -9,7 +9,7 @@ import type { Lookup } from './resolver.ts';
 
 /** The name to resolve. */
 export interface AddressOrder {
-  readonly destination: Pick<Destination, 'host' | 'literal'>;
+  readonly destination: Destination;
   readonly guard: AddressGuard;
   /** Bypasses the DNS cache. */
   readonly fresh: boolean;

@@ -59,7 +59,7 @@ export type Answer = 'first' | 'later' | 'none';
 /** Watches the prober's own connection. */
 export interface ConnectionWatch {
   /** The prober is offline while one of these lasts. */
-  readonly outages: Pick<OutageLog, 'isOpen' | 'since' | 'reason' | 'overlaps'>;
+  readonly outages: OutageLog;
   /** An attempt failed without an HTTP response at `failedAt`, monotonic milliseconds. */
   doubt(failedAt: number): void;
   /** An attempt has been waiting so long for its response that the response may be slow. Called at that moment. */

@@ -10,17 +10,6 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
-export interface HeartbeatForwarderOptions {
-  readonly inbox: InboxStore;
-  /** The service as this process knows it; null: it is not known yet. */
-  readonly serviceOf: (serviceId: number) => Service | null;
-  /** Applies the status of an answer, so that every read shows it. */
-  readonly learn: (record: CurrentStatus) => Promise<void>;
-  /** This process' wall clock minus the clock that all processes share, milliseconds. Times in the inbox are of that clock. */
-  readonly clockOffsetMs: () => number;
-  readonly clock: Clock;
-}
-
 interface Waiting {
   readonly received: ReceivedHeartbeat;
   readonly resolve: (receipt: HeartbeatReceipt) => void;
@@ -36,7 +25,16 @@ const RETRY_MS = 1_000;
 const MAX_READS = 4;
 
 /** Starts the forwarder. */
-export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
+export function createHeartbeatForwarder(options: {
+  readonly inbox: InboxStore;
+  /** The service as this process knows it; null: it is not known yet. */
+  readonly serviceOf: (serviceId: number) => Service | null;
+  /** Applies the status of an answer, so that every read shows it. */
+  readonly learn: (record: CurrentStatus) => Promise<void>;
+  /** This process' wall clock minus the clock that all processes share, milliseconds. Times in the inbox are of that clock. */
+  readonly clockOffsetMs: () => number;
+  readonly clock: Clock;
+}) {
   const { inbox, serviceOf, learn, clockOffsetMs, clock } = options;
   const waiting = new Map<number, Waiting>();
   const inFlight = new Set<Promise<HeartbeatReceipt>>();

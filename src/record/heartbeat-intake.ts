@@ -17,7 +17,7 @@ import type { UpdatePipeline } from './update-pipeline.ts';
 /** A sender is refused after this time, though its heartbeat may still be committed. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
-export interface HeartbeatIntakeOptions {
+export function createHeartbeatIntake(options: {
   readonly registry: OwnershipStore;
   /**
    * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
@@ -30,9 +30,7 @@ export interface HeartbeatIntakeOptions {
   readonly pipeline: UpdatePipeline;
   readonly deadlines: HeartbeatDeadlines;
   readonly clock: Clock;
-}
-
-export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
+}) {
   const { registry, isCatalogueDomain, services, whenLoaded, revisions, pipeline, deadlines, clock } =
     options;
 

@@ -20,11 +20,6 @@ const COUNT_PERIOD_MS = 500;
 
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
 
-export interface MajorityWatchOptions extends ConnectionWatchOptions {
-  /** The number of services that are checked at present. */
-  readonly fleetSize: () => number;
-}
-
 interface NewestCheck {
   beganAt: number;
   endedAt: number;
@@ -42,7 +37,10 @@ export function createMajorityWatch({
   log,
   fleetSize,
   onChange,
-}: MajorityWatchOptions): ConnectionWatch {
+}: ConnectionWatchOptions & {
+  /** The number of services that are checked at present. */
+  readonly fleetSize: () => number;
+}): ConnectionWatch {
   const outages = createOutageLog(clock, log, REASON);
   const newest = new Map<number, NewestCheck>();
   /** Start of the newest check of each service of the window, ascending, as last counted: checks without a failure, */

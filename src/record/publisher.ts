@@ -109,7 +109,7 @@ export function createPublisher(
 }
 
 /** Creates previews of the services that have an update in flight. The next flush publishes them. */
-export function createPreviews(publisher: Pick<Publisher, 'addStatus'>, clock: Clock, rules: CheckRules) {
+export function createPreviews(publisher: Publisher, clock: Clock, rules: CheckRules) {
   /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
   function show(tracked: TrackedService, current: CurrentStatus): void {
     tracked.preview = current;

@@ -13,11 +13,17 @@ import type { SampleRegions } from './sample-regions.ts';
 import { isOfRevision, type TrackedService, type TrackedServices } from './tracked-services.ts';
 import type { UpdatePipeline } from './update-pipeline.ts';
 
-export interface ResultIntakeOptions {
+/** Maximum time for which results wait until the feed of changes delivers their revision. */
+const MAX_AHEAD_MS = 5_000;
+const AHEAD_RETRY_MS = 250;
+
+export type ResultIntake = ReturnType<typeof createResultIntake>;
+
+export function createResultIntake(options: {
   readonly services: TrackedServices;
-  readonly connectivity: Pick<Connectivity, 'rule'>;
-  readonly pipeline: Pick<UpdatePipeline, 'observe'>;
-  readonly publisher: Pick<Publisher, 'addSample'>;
+  readonly connectivity: Connectivity;
+  readonly pipeline: UpdatePipeline;
+  readonly publisher: Publisher;
   /** The settings `checks.*`: the times of services that set none. */
   readonly usual: CheckTiming;
   /** The rules that join the verdicts of the regions into one status; null: there is only one region. */
@@ -30,15 +36,7 @@ export interface ResultIntakeOptions {
   /** Called after each batch of results. */
   readonly endBatch: () => void;
   readonly clock: Clock;
-}
-
-/** Maximum time for which results wait until the feed of changes delivers their revision. */
-const MAX_AHEAD_MS = 5_000;
-const AHEAD_RETRY_MS = 250;
-
-export type ResultIntake = ReturnType<typeof createResultIntake>;
-
-export function createResultIntake(options: ResultIntakeOptions) {
+}) {
   const { services, connectivity, pipeline, publisher, usual, regions, toSample, endBatch, clock } = options;
   let isStopped = false;
 
@@ -136,10 +134,6 @@ export function createResultIntake(options: ResultIntakeOptions) {
 }
 
 /** From which response time on a service is slow, milliseconds. */
-export function slowOverOf(
-  services: Pick<TrackedServices, 'get'>,
-  serviceId: number,
-  usual: Pick<CheckTiming, 'slowOverMs'>,
-): number {
+export function slowOverOf(services: TrackedServices, serviceId: number, usual: CheckTiming): number {
   return services.get(serviceId)?.service.check.slowOverMs ?? usual.slowOverMs;
 }

@@ -8,11 +8,6 @@ import type { RetentionStore } from '../store/ports/retention.ts';
 /** Reads the retention time: epoch milliseconds, never later than the wall clock. Rejects if the registry cannot be read. */
 export type RetentionNow = () => Promise<number>;
 
-export interface RetentionTimeOptions {
-  readonly registry: RetentionStore & FactStore;
-  readonly clock: Clock;
-}
-
 /** The fact that holds the retention time, epoch milliseconds. */
 const FACT = 'retention_time';
 
@@ -21,7 +16,13 @@ const FACT = 'retention_time';
  * The first time of all, age counts by the newest observation of any service, so it has to be read once before the first check. Several
  * readers of a registry agree on the furthest of them.
  */
-export function createRetentionTime({ registry, clock }: RetentionTimeOptions): RetentionNow {
+export function createRetentionTime({
+  registry,
+  clock,
+}: {
+  readonly registry: RetentionStore & FactStore;
+  readonly clock: Clock;
+}): RetentionNow {
   let known: number | null = null;
   let readAt = clock.monotonic();
 
@@ -54,7 +55,8 @@ export function createRetentionTime({ registry, clock }: RetentionTimeOptions): 
   };
 }
 
-interface RetentionOptions {
+/** Deletes what is old now, or after a time, and every hour. */
+export function startRetention(options: {
   readonly registry: RetentionStore;
   /** Milliseconds. */
   readonly retentionMs: number;
@@ -63,10 +65,7 @@ interface RetentionOptions {
   readonly firstMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** Deletes what is old now, or after a time, and every hour. */
-export function startRetention(options: RetentionOptions) {
+}) {
   const { registry, retentionMs, retentionNow, firstMs = 0, clock, log } = options;
   let isStopped = false;
 

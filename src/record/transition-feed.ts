@@ -83,13 +83,6 @@ export function createTransitionListeners(log: Log) {
   };
 }
 
-export interface TransitionFollowerOptions {
-  readonly registry: TransitionReads & InboxStore;
-  readonly status: StatusReads;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 const POLL_MS = 1_000;
 /** Maximum delay of a transition, milliseconds, since Redis may be unavailable and the copy outdated. */
 const MAX_DELAY_MS = 100;
@@ -98,7 +91,12 @@ const MAX_DELAY_MS = 100;
  * Follows the transitions in a serving process: read from the shared registry after another process has committed, and
  * published once the copy of the statuses shows them. Starts after the newest existing transition.
  */
-export async function followTransitions(options: TransitionFollowerOptions) {
+export async function followTransitions(options: {
+  readonly registry: TransitionReads & InboxStore;
+  readonly status: StatusReads;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
   const { registry, status, clock, log } = options;
   const listeners = createTransitionListeners(log);
   let readUpTo = await registry.lastTransition();

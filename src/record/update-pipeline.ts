@@ -48,20 +48,6 @@ import {
 const GATHER_MS = 1_000;
 const MAX_GROUP = 1_000;
 
-/** Options of the pipeline. */
-export interface UpdatePipelineOptions {
-  readonly registry: UpdateStore & IncidentStore;
-  /** Absent: the registry always accepts writes. */
-  readonly storage: StorageHealth | undefined;
-  readonly publisher: Publisher;
-  readonly deadlines: HeartbeatDeadlines;
-  readonly rules: EvaluationRules;
-  /** Requests re-checks by other regions; null: there is only one region. */
-  readonly rechecks: RegionRechecks | null;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** The pipeline. */
 export class UpdatePipeline {
   readonly #registry: UpdateStore & IncidentStore;
@@ -86,7 +72,18 @@ export class UpdatePipeline {
   /** True: updates were dropped at stop. */
   #hasGivenUp = false;
 
-  constructor(options: UpdatePipelineOptions) {
+  constructor(options: {
+    readonly registry: UpdateStore & IncidentStore;
+    /** Absent: the registry always accepts writes. */
+    readonly storage: StorageHealth | undefined;
+    readonly publisher: Publisher;
+    readonly deadlines: HeartbeatDeadlines;
+    readonly rules: EvaluationRules;
+    /** Requests re-checks by other regions; null: there is only one region. */
+    readonly rechecks: RegionRechecks | null;
+    readonly clock: Clock;
+    readonly log: Log;
+  }) {
     const { registry, publisher, rules, clock, log } = options;
     this.#registry = registry;
     this.#storage = options.storage;

@@ -15,14 +15,6 @@ type RenderMethods = {
   ) => Promise<{ readonly png: Uint8Array; readonly fault: string | null }>;
 };
 
-interface RendererOptions {
-  readonly log: Log;
-  /** Maximum number of cached badges, about 1.5 KB each; default 4,096. */
-  readonly maxBadges?: number;
-  /** Entry of the thread; default `workers/render.ts`. */
-  readonly entry?: URL;
-}
-
 const ENTRY = new URL('../../workers/render.ts', import.meta.url);
 /** Attempts for a drawing whose thread ends. */
 const MAX_ATTEMPTS = 2;
@@ -30,7 +22,13 @@ const MAX_ATTEMPTS = 2;
 const MAX_LABELLED = 500;
 
 /** Creates the renderer; the first image starts its thread. Its methods reject once it is closed. */
-export function createRenderer(options: RendererOptions) {
+export function createRenderer(options: {
+  readonly log: Log;
+  /** Maximum number of cached badges, about 1.5 KB each; default 4,096. */
+  readonly maxBadges?: number;
+  /** Entry of the thread; default `workers/render.ts`. */
+  readonly entry?: URL;
+}) {
   const { log, maxBadges = 4_096, entry = ENTRY } = options;
   const kept = new BoundedMap<string, Promise<Uint8Array>>(maxBadges);
   const labelled = new BoundedMap<string, Promise<Uint8Array>>(MAX_LABELLED);

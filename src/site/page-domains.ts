@@ -63,7 +63,7 @@ export async function openPageDomains({ registry, siteUrl, clock, log }: PageDom
  * `/tls-ask?domain=…`: whether a proxy may obtain a certificate for a host, as Caddy asks with `ask`: 200 for a domain that a page
  * has proved, otherwise 404. It has no rate limit, since the proxy asks, and it reads no store.
  */
-export function tlsAskRoute(domains: Pick<PageDomains, 'isProved'> | null): Route {
+export function tlsAskRoute(domains: PageDomains | null): Route {
   return {
     path: '/tls-ask',
     bucket: 'none',

@@ -28,19 +28,6 @@ const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/status/:slug', '/api/badge/:slug']);
 const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
 
-export interface RequestServerOptions {
-  readonly routes: readonly Route[];
-  readonly pipeline: Pipeline;
-  readonly siteUrl: string;
-  readonly trustedProxies: readonly string[];
-  /** The owners' domains; null: there are none. */
-  readonly pageDomains: NonNullable<RouteSources['pageDomains']> | null;
-  readonly proofs: Parameters<typeof createDomainRoutes>[1];
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 export class RequestServer {
   readonly #pipeline: Pipeline;
   readonly #siteUrl: string;
@@ -59,7 +46,18 @@ export class RequestServer {
   /** By what precedes the slug, with its slash, in small letters. */
   readonly #hotRoutes: Map<string, Route>;
 
-  constructor(options: RequestServerOptions) {
+  constructor(options: {
+    readonly routes: readonly Route[];
+    readonly pipeline: Pipeline;
+    readonly siteUrl: string;
+    readonly trustedProxies: readonly string[];
+    /** The owners' domains; null: there are none. */
+    readonly pageDomains: NonNullable<RouteSources['pageDomains']> | null;
+    readonly proofs: Parameters<typeof createDomainRoutes>[1];
+    readonly metrics: Metrics;
+    readonly clock: Clock;
+    readonly log: Log;
+  }) {
     const { routes, siteUrl, proofs, log } = options;
     this.#pipeline = options.pipeline;
     this.#siteUrl = siteUrl;

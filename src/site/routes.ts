@@ -97,7 +97,7 @@ export interface ShownParts {
   /** The status pages of owners; null: this site shows none. */
   readonly ownedPages: PageSources['ownedPages'];
   /** Domains of owners that lead to status pages. Default null: there are none. */
-  readonly pageDomains?: Pick<PageDomains, 'find' | 'isProved'> | null;
+  readonly pageDomains?: PageDomains | null;
   readonly renderBadge: BadgeSources['renderBadge'];
   readonly pictures: ChartSources['pictures'] & HeatmapSources['pictures'];
   /** The time of the clock that all nodes share, epoch milliseconds; default: the clock of this process. */

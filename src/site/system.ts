@@ -27,17 +27,15 @@ const QUERY = {
   q: Type.String({ description: 'Only services with this part in their name, domain or slug.' }),
 };
 
-export interface SystemSources {
+/** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
+export function systemRoutes(sources: {
   readonly readiness: () => Readiness;
-  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
-  readonly search: Pick<ServiceSearch, 'list'>;
-  readonly directory: Pick<ShownDirectory, 'withdrawals'>;
+  readonly metrics: Metrics;
+  readonly search: ServiceSearch;
+  readonly directory: ShownDirectory;
   readonly status: StatusReads;
   readonly clock: Clock;
-}
-
-/** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
-export function systemRoutes(sources: SystemSources): Route[] {
+}): Route[] {
   const { readiness, metrics, search, directory, status, clock } = sources;
   const readFigures = createFigures(metrics.render, clock);
   const readSeries = new BoundedMap<string, () => Promise<string>>(MAX_SERIES_FILTERS);

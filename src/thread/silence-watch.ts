@@ -6,8 +6,13 @@ const PING_MS = 1_000;
 /** A thread that has not answered a ping for this time hangs, milliseconds. */
 export const SILENCE_MS = 10_000;
 
-/** Options of {@link watchSilence}. */
-export interface SilenceWatchOptions {
+/** Pings a thread every second. Returns the function that ends the watch. */
+export function watchSilence({
+  ping,
+  clock,
+  silenceMs = SILENCE_MS,
+  onChange,
+}: {
   /** Resolves when the thread has answered; what it rejects with is ignored, since the thread has ended then. */
   readonly ping: () => Promise<void>;
   readonly clock: Clock;
@@ -15,15 +20,7 @@ export interface SilenceWatchOptions {
   readonly silenceMs?: number;
   /** Called with true when the thread has not answered for `silenceMs`, and with false when it answers again. */
   readonly onChange: (isSilent: boolean) => void;
-}
-
-/** Pings a thread every second. Returns the function that ends the watch. */
-export function watchSilence({
-  ping,
-  clock,
-  silenceMs = SILENCE_MS,
-  onChange,
-}: SilenceWatchOptions): () => void {
+}): () => void {
   /** The time at which the ping was sent that has no answer yet, monotonic milliseconds; null: each has its answer. */
   let askedAtMs: number | null = null;
   let isSilent = false;

@@ -44,7 +44,7 @@ export async function readAnnouncedChecks(
 
 /** Ratio of good checks over buckets without those in windows that begin at `from` or later; null: no check is left. */
 export function uptimeWithout(
-  buckets: readonly Pick<Bucket, 'count' | 'downCount'>[],
+  buckets: readonly Bucket[],
   windows: readonly AnnouncedChecks[],
   from: number,
 ): number | null {

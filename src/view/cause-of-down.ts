@@ -6,8 +6,8 @@ import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
 export type CauseSources = Pick<SiteSources, 'intervalMs' | 'listenedAt' | 'now'> & {
-  readonly directory: { readonly whole: Pick<SiteSources['directory']['whole'], 'bySlug'> };
-  readonly status: Pick<SiteSources['status'], 'get'>;
+  readonly directory: { readonly whole: SiteSources['directory']['whole'] };
+  readonly status: SiteSources['status'];
   /** A member of the account of the service asks; absent: everyone who sees it. */
   readonly isMember?: true;
   /** Others than those who may see the service read it, as on a status page that shows it. */
@@ -18,11 +18,7 @@ export type CauseSources = Pick<SiteSources, 'intervalMs' | 'listenedAt' | 'now'
  * The service because of which another one cannot be reached: the first of those that it depends on that is down and does not itself
  * depend on another one of them. Null: it is not down, or nothing that those who see it may know of is the cause.
  */
-export function causeOfDown(
-  sources: CauseSources,
-  service: Service,
-  current: Pick<CurrentStatus, 'status'>,
-): Service | null {
+export function causeOfDown(sources: CauseSources, service: Service, current: CurrentStatus): Service | null {
   const cause = findCause(sources, service, current);
   return cause !== null && (sources.isMember || mayName(service, cause, sources)) ? cause : null;
 }
@@ -51,7 +47,7 @@ export function nameCause(
 function findCause(
   { directory, status, intervalMs, listenedAt, now }: CauseSources,
   service: Service,
-  current: Pick<CurrentStatus, 'status'>,
+  current: CurrentStatus,
 ): Service | null {
   if (service.dependsOn === undefined || current.status !== 'down') return null;
   const { bySlug } = directory.whole;

@@ -114,7 +114,7 @@ export function createHonestyReader({ directory, vendorOf, intervalMs, registry,
 
 /** Reads the stored times of the page of a service that had not ended at `from`, epoch milliseconds. */
 export async function readUnread(
-  { statusPage }: Pick<Service, 'statusPage'>,
+  { statusPage }: Service,
   from: number,
   registry: PublicReads,
 ): Promise<readonly UnreadTime[]> {

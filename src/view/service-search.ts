@@ -213,7 +213,7 @@ export function foldText(text: string): string {
  * The searched text of a service, folded: name, domain (an internationalized one also in Unicode) and slug, each on its
  * own line, so that no match spans two of them.
  */
-function searchTextOf({ name, domain, slug }: Pick<Service, 'name' | 'domain' | 'slug'>): string {
+function searchTextOf({ name, domain, slug }: Service): string {
   const written = domain.includes('xn--') ? `${domain}\n${domainToUnicode(domain)}` : domain;
   return foldText(`${name}\n${written}\n${slug}`);
 }

@@ -29,26 +29,25 @@ export interface ShownServices {
   readonly withdrawals: number;
 }
 
-/** The sources of readers' services: all services, by name and in lists that are in the order of slugs. */
-interface ShownSources extends Pick<ShownServices, 'byId' | 'bySlug' | 'byPageName' | 'pageName'> {
-  readonly lists: () => {
-    readonly sorted: readonly Service[];
-    readonly byCategory: ReadonlyMap<Category, readonly Service[]>;
-    /** Those that are not public. */
-    readonly hidden: readonly Service[];
-    /** The same by account. */
-    readonly hiddenOf: ReadonlyMap<number, readonly Service[]>;
-  };
-  readonly version: () => number;
-  readonly withdrawals: () => number;
-}
-
 const NONE: readonly Service[] = [];
 /** Maximum number of cached lists with services that not everyone sees, one for each reader or category of a reader. */
 const MAX_MERGED_LISTS = 16;
 
 /** Creates what finds the services of readers, and the list of all services. */
-export function createShownServices(sources: ShownSources) {
+export function createShownServices(
+  sources: Pick<ShownServices, 'byId' | 'bySlug' | 'byPageName' | 'pageName'> & {
+    readonly lists: () => {
+      readonly sorted: readonly Service[];
+      readonly byCategory: ReadonlyMap<Category, readonly Service[]>;
+      /** Those that are not public. */
+      readonly hidden: readonly Service[];
+      /** The same by account. */
+      readonly hiddenOf: ReadonlyMap<number, readonly Service[]>;
+    };
+    readonly version: () => number;
+    readonly withdrawals: () => number;
+  },
+) {
   const { byId, bySlug, byPageName, pageName, lists, version, withdrawals } = sources;
   const merged = new BoundedMap<string, { readonly version: number; readonly services: readonly Service[] }>(
     MAX_MERGED_LISTS,

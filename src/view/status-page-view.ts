@@ -35,8 +35,7 @@ import { intervalOf, isStale } from './staleness.ts';
 /** The part of the registry that status pages use. */
 export type PageReader = PageReads & PublicReads;
 
-export interface PageViewSources
-  extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
+export interface PageViewSources extends SiteSources {
   readonly pages: PageReader;
   /**
    * Returns true if the sender of a request may see a page that not everyone sees. Throws `rate_limited` after too many wrong
@@ -207,7 +206,7 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
 /** The services of a group that its page shows, with the names that they have on it alone; empty: none. */
 export function shownOn(
   directory: ShownDirectory,
-  { accountId }: Pick<OwnedPage, 'accountId'>,
+  { accountId }: OwnedPage,
   group: PageGroup,
 ): { readonly service: Service; readonly own: string }[] {
   return group.services.flatMap((id) => {
@@ -248,7 +247,7 @@ export function tellIncident(
  */
 export function toldId(
   { page, services }: Pick<PageView, 'page' | 'services'>,
-  { id, serviceId, startedAt }: Pick<Incident, 'id' | 'serviceId' | 'startedAt'>,
+  { id, serviceId, startedAt }: Incident,
 ): string {
   const listed = services.find((one) => one.id === serviceId);
   if (listed === undefined || listed.service !== null) return id;

@@ -30,7 +30,7 @@ export interface AboutSettings {
   readonly notice?: string | null;
 }
 
-export interface AboutPageSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'vendorOf'> {
+export interface AboutPageSources extends SiteSources {
   readonly about: AboutSettings;
   readonly assets: AssetAddresses;
   /** Maximum response time of a check that is not slow, milliseconds. */

@@ -24,7 +24,7 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
-export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'finder' | 'status' | 'siteUrl'> & {
+export type BadgeBuilderSources = SiteSources & {
   readonly badgeAddresses: BadgeAddresses | null;
 };
 
@@ -160,11 +160,7 @@ function viewBadge(
 }
 
 /** Examples of each variant: badges of the first service that is up, or of the first service if none is up. */
-function viewExamples(
-  shown: ShownServices,
-  { status }: Pick<BadgeBuilderSources, 'status'>,
-  texts: Texts['badges'],
-) {
+function viewExamples(shown: ShownServices, { status }: BadgeBuilderSources, texts: Texts['badges']) {
   const listed = shown.all().filter((service) => service.verified || isOwn(service, shown.accounts));
   const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
   if (service === undefined) return [];
@@ -192,7 +188,7 @@ function startWith<Preview extends { readonly theme: PictureTheme }>(
 }
 
 /** Size of a picture in pixels of the page; the width of a compact badge is that of its text, null. */
-function sizeOf({ style }: Pick<BadgeRequest, 'style'>, scale: number) {
+function sizeOf({ style }: BadgeRequest, scale: number) {
   return style === 'compact'
     ? { width: null, height: 20 * scale }
     : { width: 280 * scale, height: 36 * scale };

@@ -10,8 +10,9 @@ import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './parts/views.ts';
 
-export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
-  readonly directory: Pick<SiteSources['directory'], 'all' | 'byId' | 'bySlug' | 'pageName'>;
+export interface DocsSources {
+  readonly siteUrl: string;
+  readonly directory: SiteSources['directory'];
   readonly registry: PublicReads;
   /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;

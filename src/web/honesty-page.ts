@@ -5,7 +5,7 @@ import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/paramet
 import { pageRoute, type Route } from '../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { HONESTY_WINDOWS, type HonestVendor, type ReadHonesty } from '../view/honesty.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { ShownDirectory } from '../view/service-directory.ts';
 import { type Logos, markOf } from './home/logos.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
@@ -13,7 +13,7 @@ import { webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
 export interface HonestyPageSources {
-  readonly directory: Pick<ServiceDirectory, 'pageName'>;
+  readonly directory: ShownDirectory;
   readonly readHonesty: ReadHonesty;
   readonly assets: AssetAddresses;
   readonly logos: Logos;

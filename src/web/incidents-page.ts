@@ -13,7 +13,7 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { groupByDay, viewPageIncident } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-export interface IncidentsPageSources extends Pick<SiteSources, 'finder' | 'now'> {
+export interface IncidentsPageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly assets: AssetAddresses;
   readonly logos: Logos;

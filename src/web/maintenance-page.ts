@@ -14,7 +14,7 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { incidentPath, webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-export interface MaintenancePageSources extends Pick<SiteSources, 'finder'> {
+export interface MaintenancePageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly assets: AssetAddresses;
 }

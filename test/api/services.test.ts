@@ -7,6 +7,7 @@ import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { double } from '../support/double.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 
 const isList = new Ajv({ allErrors: true, strict: false }).compile(ServicesSchema);
@@ -178,23 +179,25 @@ t.test(
     const one = service(1, 'a');
     let reads = 0;
     let observed = current(1, check(NOW));
-    const json = createServiceJson({
-      directory: createServiceDirectory().shown,
-      status: {
-        ...createMemoryStatusStore({ log: silentLog }),
-        get: () => ({
-          ...observed,
-          get since() {
-            reads++;
-            return observed.since;
-          },
-        }),
-      },
-      intervalMs: 300_000,
-      now: () => NOW,
-      listenedAt: () => NOW,
-      vendorOf: () => null,
-    });
+    const json = createServiceJson(
+      double({
+        directory: createServiceDirectory().shown,
+        status: {
+          ...createMemoryStatusStore({ log: silentLog }),
+          get: () => ({
+            ...observed,
+            get since() {
+              reads++;
+              return observed.since;
+            },
+          }),
+        },
+        intervalMs: 300_000,
+        now: () => NOW,
+        listenedAt: () => NOW,
+        vendorOf: () => null,
+      }),
+    );
     const first = json.status(one);
     t.equal(json.status(one), first);
     t.equal(json.listItem(one), json.listItem(one));
@@ -211,20 +214,22 @@ t.test('of a service that nothing new is known of only the head of the status is
   const store = createMemoryStatusStore({ log: silentLog });
   const one = service(1, 'a');
   let reads = 0;
-  const json = createServiceJson({
-    directory: createServiceDirectory().shown,
-    status: {
-      ...store,
-      get(serviceId) {
-        reads++;
-        return store.get(serviceId);
+  const json = createServiceJson(
+    double({
+      directory: createServiceDirectory().shown,
+      status: {
+        ...store,
+        get(serviceId) {
+          reads++;
+          return store.get(serviceId);
+        },
       },
-    },
-    intervalMs: 300_000,
-    now: () => NOW,
-    listenedAt: () => NOW,
-    vendorOf: () => null,
-  });
+      intervalMs: 300_000,
+      now: () => NOW,
+      listenedAt: () => NOW,
+      vendorOf: () => null,
+    }),
+  );
   const readTwice = () => [json.status(one), json.status(one)].map(({ etag }) => etag);
   const [unknown] = readTwice();
   await store.put([current(1, check(NOW))]);

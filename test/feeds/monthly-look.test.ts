@@ -3,6 +3,7 @@ import t from 'tap';
 import type { StatusPage, StatusPageKind } from '../../src/domain/service.ts';
 import type { PageFinding } from '../../src/feeds/look-at-page.ts';
 import { startMonthlyLook } from '../../src/feeds/monthly-look.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const HOUR = 3_600_000;
@@ -46,7 +47,7 @@ function start() {
       },
       isOnline: () => state.isOnline,
       clock,
-      log: { info: () => {}, warn: (fields, sentence) => void warnings.push([sentence, fields]) },
+      log: double({ info: () => {}, warn: (fields, sentence) => void warnings.push([sentence, fields]) }),
     });
   return { clock, looks, warnings, state, begin };
 }

@@ -103,10 +103,10 @@ const webhook: FuzzTarget = {
         noteDelivery: async (outcome) => noted.resolve(outcome),
         forgetDeliveries: async () => 0,
       }),
-      outbound: { request: async () => response },
+      outbound: double({ request: async () => response }),
       ...{ policy: { allowPrivate: [], ports: [443] }, retentionNow: async () => 0 },
       ...{
-        counter: { note() {}, drop() {} },
+        counter: double({ note() {}, drop() {} }),
         clock: systemClock,
         random: () => 0,
         log: silentLog,

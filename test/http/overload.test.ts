@@ -9,6 +9,7 @@ import {
 } from '../../src/http/overload.ts';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
+import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const CALM = { isLate: false, waits: { pages: false, api: false } };
@@ -53,7 +54,12 @@ t.test('a class begins to be refused when all of the one before it is', async (t
 function createWorld(log: Log = silentLog, waitedMs = () => ({ first: 0, others: 0 })) {
   const clock = createFakeClock();
   const counted: RequestClass[] = [];
-  const overload = createOverload({ clock, log, turns: { waitedMs }, onRefused: (one) => counted.push(one) });
+  const overload = createOverload({
+    clock,
+    log,
+    turns: double({ waitedMs }),
+    onRefused: (one) => counted.push(one),
+  });
   const refusedOf = (one: RequestClass) =>
     Array.from({ length: 100 }, () => overload.refuses(one)).filter((isRefused) => isRefused).length;
   return { clock, overload, counted, refused: () => REQUEST_CLASSES.map(refusedOf) };

@@ -79,27 +79,29 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
       });
     },
   };
-  const [route] = badgeRoutes({
-    finder: createServiceFinder(directory.shown, async () => new Set()),
-    directory: directory.shown,
-    badgeAddresses: null,
-    status,
-    samples: double({
-      query(query) {
-        queries.push(query);
-        return world.fault?.() ?? openStore().query(query);
+  const [route] = badgeRoutes(
+    double({
+      finder: createServiceFinder(directory.shown, async () => new Set()),
+      directory: directory.shown,
+      badgeAddresses: null,
+      status,
+      samples: double({
+        query(query) {
+          queries.push(query);
+          return world.fault?.() ?? openStore().query(query);
+        },
+      }),
+      async renderBadge(text) {
+        drawn.push(text);
+        return drawBadge(text);
       },
+      beginHistory: createHistoryReads(world.clock),
+      intervalMs: 300_000,
+      slowOverMs: 3_000,
+      now: () => world.now,
+      listenedAt: () => world.now,
     }),
-    async renderBadge(text) {
-      drawn.push(text);
-      return drawBadge(text);
-    },
-    beginHistory: createHistoryReads(world.clock),
-    intervalMs: 300_000,
-    slowOverMs: 3_000,
-    now: () => world.now,
-    listenedAt: () => world.now,
-  });
+  );
   if (route === undefined) throw new Error('there is no route');
   const { handle = () => Promise.reject(new Error('badges cannot be read')) } = route;
   return world;

@@ -109,7 +109,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
         forgetDeliveries: async () => 0,
       }),
       retentionNow: async () => systemClock.now(),
-      counter: { note() {}, drop() {} },
+      counter: double({ note() {}, drop() {} }),
       ...{ outbound, policy, clock: systemClock, random: () => 0, log: silentLog, isOurs: () => true },
     });
     const outcome = await noted.promise;

@@ -28,7 +28,14 @@ function metricsRoute(tookMs: number) {
   const status = { get: (id: number) => current(id, check(NOW)) };
   const clock = { ...systemClock, monotonic: () => state.now };
   const directory = { withdrawals: 0 };
-  const routes = systemRoutes({ readiness, metrics, search, directory, status: double(status), clock });
+  const routes = systemRoutes({
+    readiness,
+    metrics: double(metrics),
+    search,
+    directory: double(directory),
+    status: double(status),
+    clock,
+  });
   const route = routes.find(({ path }) => path === '/metrics');
   return { state, ask: async (query = '') => (await route?.handle?.({ ...REQUEST, query }))?.body };
 }

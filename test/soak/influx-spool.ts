@@ -12,6 +12,7 @@ import { openInfluxLink } from '../../src/store/samples/influx/influx-link.ts';
 import { InfluxWriter } from '../../src/store/samples/influx/influx-writer.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
 import { settingsOf } from '../store/influx-world.ts';
+import { double } from '../support/double.ts';
 import { ask, startInflux } from '../support/influx-server.ts';
 import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
 
@@ -40,12 +41,12 @@ try {
   let requests = 0;
   const startedAt = performance.now();
   const writer = new InfluxWriter(
-    {
+    double({
       send(lines) {
         requests++;
         return link.send(lines);
       },
-    },
+    }),
     spool,
     systemClock,
   );

@@ -117,7 +117,7 @@ export function pageItem(
 }
 
 /** Returns true if a page may show a service: a private one whose name would show its address is lost. */
-export function mayShow(service: ListedService, entry: string, { lose }: Pick<Collection, 'lose'>): boolean {
+export function mayShow(service: ListedService, entry: string, { lose }: Collection): boolean {
   const isTelling = isPrivate(service) && service.name.toLowerCase().includes(service.domain);
   if (isTelling) lose(entry, service.name, 'it is private, and its name is its address');
   return !isTelling;

@@ -21,22 +21,20 @@ import {
   readQuestion,
 } from './neighbour-messages.ts';
 
-/** Options of {@link createNeighbours}. */
-export interface NeighboursOptions
-  extends Omit<FailureConfirmationOptions, 'ask'>,
-    Omit<SecondLooksOptions, 'answer' | 'clock'> {
-  /** Prefix of the channels in Redis. */
-  readonly prefix: string;
-  /** This node. */
-  readonly name: string;
-  readonly region: string;
-  readonly publish: (channel: string, text: string) => void;
-  readonly onResults: (results: readonly RuledResult[]) => void;
-  readonly log: Log;
-}
-
 /** Both sides of a node. */
-export function createNeighbours(options: NeighboursOptions) {
+export function createNeighbours(
+  options: Omit<FailureConfirmationOptions, 'ask'> &
+    Omit<SecondLooksOptions, 'answer' | 'clock'> & {
+      /** Prefix of the channels in Redis. */
+      readonly prefix: string;
+      /** This node. */
+      readonly name: string;
+      readonly region: string;
+      readonly publish: (channel: string, text: string) => void;
+      readonly onResults: (results: readonly RuledResult[]) => void;
+      readonly log: Log;
+    },
+) {
   const { prefix, name, region, publish } = options;
   const confirmation = new FailureConfirmation({
     ...options,

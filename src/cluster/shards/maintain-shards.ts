@@ -11,17 +11,6 @@ import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';
 
-/** Options of {@link maintainShards}. */
-export interface MaintainShardsOptions {
-  readonly address: RedisAddress;
-  /** The regions in which nodes check services. */
-  readonly regions: () => readonly string[];
-  /** The writer lease. Its fence makes generations increase from judge to judge. */
-  readonly lease: { readonly fence: number; isFresh(): boolean };
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Numbers of shards of a region by state. */
 export interface ShardCounts {
   /** Shards that a node checks. */
@@ -52,7 +41,15 @@ export function maintainShards({
   lease,
   clock,
   log,
-}: MaintainShardsOptions): ShardMaintenance {
+}: {
+  readonly address: RedisAddress;
+  /** The regions in which nodes check services. */
+  readonly regions: () => readonly string[];
+  /** The writer lease. Its fence makes generations increase from judge to judge. */
+  readonly lease: { readonly fence: number; isFresh(): boolean };
+  readonly clock: Clock;
+  readonly log: Log;
+}): ShardMaintenance {
   const { client, requireMaster, reconnect, noteFailure, options } = connectQueues(address);
   const queues = new Map<string, ShardQueue>();
   const counts = new Map<string, ShardCounts>();

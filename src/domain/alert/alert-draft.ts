@@ -60,11 +60,7 @@ export function touch(draft: AlertDraft, at: number): void {
  * Returns true if alerts to a channel wait: for the end of a maintenance of the service or of what it depends on, or because
  * it is known, or may turn out, to be down behind a service of which the channel is told.
  */
-export function isHeld(
-  draft: AlertDraft,
-  condition: Pick<Condition, 'kind' | 'service' | 'last'>,
-  channel: number,
-): boolean {
+export function isHeld(draft: AlertDraft, condition: Condition, channel: number): boolean {
   const { kind, service } = condition;
   return isBehind(draft, condition, channel) || (ofState(kind) && isMaintained(draft, service.id));
 }
@@ -90,7 +86,7 @@ const MAX_EVENT_DELAY_MS = 300_000;
 /** Returns true if the service is down behind another one of which the channel is told, or that may turn out. */
 export function isBehind(
   draft: AlertDraft,
-  { kind, service: { id }, last }: Pick<Condition, 'kind' | 'service' | 'last'>,
+  { kind, service: { id }, last }: Condition,
   channel: number,
 ): boolean {
   if (kind !== 'status' && kind !== 'scope' && (last.type !== 'incident' || last.incident.source !== 'own'))

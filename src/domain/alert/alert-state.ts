@@ -364,7 +364,7 @@ export interface OpenAlert {
 
 /** The open alerts, oldest first. `taken`: acknowledgements by thread, which the engine may not have read yet. */
 export function listOpenAlerts(
-  { threads, conditions }: Pick<AlertState, 'threads' | 'conditions'>,
+  { threads, conditions }: AlertState,
   taken: ReadonlyMap<string, { readonly by: string; readonly at: number }>,
 ): OpenAlert[] {
   const services = new Map<string, Map<number, NamedService>>();

@@ -15,7 +15,7 @@ const MAX_TEXT = 2_000;
 /** The event of a transition. `current`: the status after it; `lastGoodAt`: the last good check before it; null: not known. */
 export function eventOfTransition(
   transition: Omit<Transition, 'position'>,
-  { latest }: Pick<CurrentStatus, 'latest'>,
+  { latest }: CurrentStatus,
   lastGoodAt: number | null,
 ): NewAlertEvent {
   const { serviceId, from, to, at, recordedAt, reason, scope } = transition;

@@ -95,7 +95,7 @@ export function wordsOf(change: AlertChange): readonly AlertEventName[] {
   }
 }
 
-export function asksFor(rule: Pick<AlertRule, 'events'>, words: readonly AlertEventName[]): boolean {
+export function asksFor(rule: AlertRule, words: readonly AlertEventName[]): boolean {
   return words.some((word) => rule.events.includes(word));
 }
 

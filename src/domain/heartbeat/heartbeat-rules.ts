@@ -150,7 +150,7 @@ export function reasonOfSilence(
 }
 
 /** Returns true if heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */
-export function isHeartbeatMonitored({ paused, check }: Pick<Service, 'paused' | 'check'>): boolean {
+export function isHeartbeatMonitored({ paused, check }: Service): boolean {
   return !paused && check.kind === 'heartbeat';
 }
 

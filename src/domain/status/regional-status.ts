@@ -146,7 +146,7 @@ function scopeIn(status: ServiceStatus, regions: readonly RegionStatus[]): Scope
 export function regionsToAsk(
   before: CurrentStatus,
   after: CurrentStatus,
-  { region, verdict, voting }: Pick<RegionalCheck, 'region' | 'verdict' | 'voting'>,
+  { region, verdict, voting }: RegionalCheck,
 ): readonly string[] {
   if (verdict !== 'down' || after.status === 'down') return [];
   const failing = failingRegions(after).map((one) => one.region);

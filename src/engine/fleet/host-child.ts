@@ -20,8 +20,14 @@ export interface HostChild extends Child {
   inFlight(): number[];
 }
 
-/** Options of a thread. */
-interface HostChildOptions {
+/** A thread whose event loop stands still for this time hangs, unless our own event loop was late. */
+const HANG_TIMEOUT_MS = 3_000;
+/** Time for the open attempts of a thread that is recycled; its successor repeats the others. */
+const RECYCLE_TIMEOUT_MS = 4_000;
+const RECYCLE_AT = 0.7;
+
+/** Starts a thread. */
+export function startHostChild(options: {
   readonly pool: Piscina;
   readonly epoch: number;
   readonly settings: EngineSettings;
@@ -36,16 +42,7 @@ interface HostChildOptions {
   readonly onMessage: (message: Exclude<FromHost, { type: 'ready' | 'stopped' }>) => void;
   /** Called before the thread is recycled. */
   readonly onRecycle: (report: HostReport) => void;
-}
-
-/** A thread whose event loop stands still for this time hangs, unless our own event loop was late. */
-const HANG_TIMEOUT_MS = 3_000;
-/** Time for the open attempts of a thread that is recycled; its successor repeats the others. */
-const RECYCLE_TIMEOUT_MS = 4_000;
-const RECYCLE_AT = 0.7;
-
-/** Starts a thread. */
-export function startHostChild(options: HostChildOptions): HostChild {
+}): HostChild {
   const { pool, epoch, settings, prober, startPermit, clock, readyTimeoutMs, onReady, onMessage } = options;
   const { port1: port, port2 } = new MessageChannel();
   const loopTicks = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -138,17 +135,6 @@ export function startHostChild(options: HostChildOptions): HostChild {
   };
 }
 
-/** Options of a watchdog. Durations are milliseconds. */
-interface WatchdogOptions {
-  /** The counter that the thread increments while its event loop turns. */
-  readonly loopTicks: SharedArrayBuffer;
-  readonly clock: Clock;
-  /** Maximum time for which the counter may stand still, milliseconds. */
-  readonly timeoutMs: () => number;
-  /** Called in every period while it has stood still for longer. */
-  readonly onTimeout: (stoppedMs: number) => void;
-}
-
 const WATCHDOG_PERIOD_MS = 500;
 /** A watchdog that is later than this, milliseconds, was delayed by our own event loop and proves nothing. */
 const MAX_WATCHDOG_DELAY_MS = 250;
@@ -156,7 +142,20 @@ const MAX_WATCHDOG_DELAY_MS = 250;
 const JITTER_MS = 50;
 
 /** Starts a watchdog over a thread's event loop; the returned function stops it. */
-export function startWatchdog({ loopTicks, clock, timeoutMs, onTimeout }: WatchdogOptions): () => void {
+export function startWatchdog({
+  loopTicks,
+  clock,
+  timeoutMs,
+  onTimeout,
+}: {
+  /** The counter that the thread increments while its event loop turns. */
+  readonly loopTicks: SharedArrayBuffer;
+  readonly clock: Clock;
+  /** Maximum time for which the counter may stand still, milliseconds. */
+  readonly timeoutMs: () => number;
+  /** Called in every period while it has stood still for longer. */
+  readonly onTimeout: (stoppedMs: number) => void;
+}): () => void {
   const counter = new Int32Array(loopTicks);
   let lastCount = Atomics.load(counter, 0);
   let changedMs = clock.monotonic();

@@ -46,7 +46,7 @@ export type Answer =
 /** Sends a request. Rejects only with the reason of the signal. Redirects are not followed: the owner configures the new URL. */
 export async function sendRequest(
   { outbound, policy, clock }: ChannelTools,
-  { signal }: Pick<Sending, 'signal'>,
+  { signal }: Sending,
   request: ChannelRequest,
   rules: ResponseRules = {},
 ): Promise<Answer> {

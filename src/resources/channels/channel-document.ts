@@ -127,7 +127,7 @@ export function readChannelSettings(
   { kinds, destinations }: ChannelRules,
   kind: ChannelKind,
   given: ChannelSettings,
-  before: Pick<Channel, 'kind' | 'settings'> | null,
+  before: Channel | null,
 ): Outcome<ChannelSettings> {
   const parts = kinds[kind];
   if (parts === undefined) return accept(given);

@@ -214,10 +214,7 @@ function messageRoutes(context: ChannelSources['context']): Route[] {
   ];
 }
 
-function messageState({
-  deliveredAt,
-  dueAt,
-}: Pick<StoredMessage, 'deliveredAt' | 'dueAt'>): 'waiting' | 'delivered' | 'failed' {
+function messageState({ deliveredAt, dueAt }: StoredMessage): 'waiting' | 'delivered' | 'failed' {
   return dueAt !== null ? 'waiting' : deliveredAt === null ? 'failed' : 'delivered';
 }
 

@@ -101,10 +101,7 @@ async function deleteChannel({ kysely, queries }: RegistryStore, id: number): Pr
   await queries.run(kysely.deleteFrom('channels').where('id', '=', id));
 }
 
-async function rowsOf(
-  { kysely, queries }: Pick<OpenRegistry, 'kysely' | 'queries'>,
-  accountId: number,
-): Promise<Row<'channels'>[]> {
+async function rowsOf({ kysely, queries }: OpenRegistry, accountId: number): Promise<Row<'channels'>[]> {
   return await queries.all(
     kysely.selectFrom('channels').selectAll().where('account_id', '=', accountId).orderBy('name'),
   );

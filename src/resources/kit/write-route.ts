@@ -119,7 +119,7 @@ export function principalOf(key: KeyBearer): AccountPrincipal {
 }
 
 /** The target of a change: `key`, with the revisions that `If-Match` names. */
-export function targetOf<Key>(key: Key, { headers }: Pick<HttpRequest, 'headers'>): ChangeTarget<Key> {
+export function targetOf<Key>(key: Key, { headers }: HttpRequest): ChangeTarget<Key> {
   return { key, revisions: readRevisions(headers['if-match']) };
 }
 

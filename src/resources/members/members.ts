@@ -86,7 +86,7 @@ export async function removeMember(
  * in. Refused with `no_invitation`, which does not tell why.
  */
 export async function openInvitation(
-  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  { registry, now }: MemberContext & { readonly registry: InvitationStore },
   secret: string,
   personId: number | null,
 ): Promise<Outcome<OpenedInvitation>> {
@@ -104,7 +104,7 @@ export async function openInvitation(
  * Resolves with the SHA-256 that the link is made for. Refused with `no_invitation`.
  */
 export async function admitByInvitation(
-  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  { registry, now }: MemberContext & { readonly registry: InvitationStore },
   secret: string,
 ): Promise<Outcome<{ readonly invitation: Uint8Array }>> {
   const invitation = hashSecret(secret);
@@ -120,7 +120,7 @@ export async function admitIdentity(
   {
     registry,
     now,
-  }: Pick<MemberContext, 'now'> & {
+  }: MemberContext & {
     readonly registry: InvitationStore & PeopleStore;
   },
   identity: Identity,
@@ -142,7 +142,7 @@ export async function admitIdentity(
 
 /** Accepts an invitation. Refused with `no_invitation`, `member_already` or `too_many_members`. */
 export async function acceptInvitation(
-  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  { registry, now }: MemberContext & { readonly registry: InvitationStore },
   secret: string,
   personId: number,
 ): Promise<Outcome<Account>> {

@@ -218,7 +218,7 @@ type PageOf<Listed> = Pick<OwnedPage, 'slug'> &
     })[];
     readonly colour?: string | null;
     readonly access?: PageAccess;
-    readonly domain?: Pick<PageDomain, 'name'> | string | null;
+    readonly domain?: PageDomain | string | null;
   };
 
 /** The pictures of a page with their bytes, where a document names them. */

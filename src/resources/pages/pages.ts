@@ -121,7 +121,7 @@ async function readPage(
  * not shown until it has a name.
  */
 export function needsName(
-  before: Pick<OwnedPage, 'groups'> | null,
+  before: OwnedPage | null,
   listed: ListedOnPage,
   findService: (listed: ListedOnPage) => Pick<Service, 'visibility'> | null,
 ): boolean {
@@ -153,7 +153,7 @@ type SealedReaders = Required<Pick<PageEdit, 'access' | 'passwordHash'>>;
 /** The problem of a page's readers, before anything is hashed; for the codes see {@link sealReaders}. */
 export function checkReaders(
   { slug, access = 'public', password = '' }: Partial<WantedReaders> & Pick<WantedReaders, 'slug'>,
-  before: Pick<OwnedPage, 'access'> | null,
+  before: OwnedPage | null,
 ): Outcome<void> {
   const isNew = password !== null && password !== '';
   if (access !== 'password')
@@ -172,7 +172,7 @@ export function checkReaders(
  */
 export async function sealReaders(
   { slug, access, password }: WantedReaders,
-  before: Pick<OwnedPage, 'id' | 'access'> | null,
+  before: OwnedPage | null,
   registry?: PageReads,
 ): Promise<Outcome<SealedReaders>> {
   // Forms cut spaces at the ends, where people do not see them.

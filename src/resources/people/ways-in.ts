@@ -219,10 +219,7 @@ export function sessionIdOf(sha256: Uint8Array): string {
 }
 
 /** Returns true if the person signed in so recently that they may change how they sign in. */
-export function isRecentSignIn(
-  { now }: Pick<WaysInContext, 'now'>,
-  { signedInAt }: Pick<SignedInPerson, 'signedInAt'>,
-): boolean {
+export function isRecentSignIn({ now }: WaysInContext, { signedInAt }: SignedInPerson): boolean {
   return now() - signedInAt <= MAX_SIGN_IN_AGE_MINUTES * MINUTE_MS;
 }
 

@@ -46,7 +46,7 @@ async function ruleWriter(
   {
     registry,
     findServiceById,
-  }: Pick<RuleContext, 'findServiceById'> & {
+  }: RuleContext & {
     readonly registry: ChannelStore;
   },
   accountId: number,

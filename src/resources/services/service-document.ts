@@ -190,7 +190,7 @@ export function besideOf(document: unknown): Beside | undefined {
 /** Reads a service whose structure is that of the schema. */
 function readMeaning(
   document: ServiceDocument,
-  { domain: host, slug }: Pick<PresentCheck, 'domain' | 'slug'>,
+  { domain: host, slug }: PresentCheck,
   rules: Omit<CheckRules, 'domain'>,
 ): Outcome<Registration> {
   const { domain, name, category = 'developer', paused = false } = document;

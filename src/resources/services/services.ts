@@ -150,7 +150,7 @@ const PROVABLE: ReadonlySet<string> = new Set(['foreign_domain', 'catalogue_doma
 
 /** A service with its new credentials encrypted. */
 async function sealed(
-  { registry }: Pick<ServiceContext, 'registry'>,
+  { registry }: ServiceContext,
   { secrets, ...service }: Registration,
 ): Promise<DefinedService> {
   const [check = service.check] = await sealSettings(registry, [{ ...service, secrets }]);

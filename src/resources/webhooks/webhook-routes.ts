@@ -43,15 +43,13 @@ const CreatedWebhookSchema = namedObject('CreatedWebhook', {
   secret: Type.String({ description: 'Signs every delivery; it is shown only here.' }),
 });
 
-export interface WebhookSources {
+export function webhookRoutes(sources: {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
   readonly destinations: DestinationsOf;
   readonly now: () => number;
   /** The requests to the server of a webhook, for the OpenAPI document. */
   readonly callbacks: object;
-}
-
-export function webhookRoutes(sources: WebhookSources): Route[] {
+}): Route[] {
   const { registry, callbacks } = sources;
   return [
     ownListRoute({

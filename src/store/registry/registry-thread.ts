@@ -172,23 +172,20 @@ const LOOK_MS = 1_000;
 /** The number of a file that cannot be read. */
 const UNREADABLE = -2;
 
-/** The dependencies of the watch. */
-interface ForeignCommitsOptions {
-  readonly file: string;
-  /** `PRAGMA data_version`: another number after a commit of another connection. */
-  readonly version: () => number;
-  readonly clock: Clock;
-  /** Default: {@link watchWrites}. */
-  readonly watchFile?: typeof watchWrites;
-}
-
 /** Creates a watch, which begins with the first wait. */
 export function createForeignCommits({
   file,
   version,
   clock,
   watchFile = watchWrites,
-}: ForeignCommitsOptions) {
+}: {
+  readonly file: string;
+  /** `PRAGMA data_version`: another number after a commit of another connection. */
+  readonly version: () => number;
+  readonly clock: Clock;
+  /** Default: {@link watchWrites}. */
+  readonly watchFile?: typeof watchWrites;
+}) {
   let known = version();
   let ownMs = Number.NEGATIVE_INFINITY;
   let changed = Promise.withResolvers<void>();

@@ -15,18 +15,6 @@ import { regionNumberOf, seriesOf } from './series.ts';
 import { createSlices, fillLevels, hasLevels, type InSlices, nextTurn, SLICE_MS } from './slices.ts';
 import { readCells, readWindow, type WindowReading } from './window-reader.ts';
 
-/** Options of the engine; retention in milliseconds. */
-export interface SampleEngineOptions {
-  readonly database: SamplesDatabase;
-  readonly rawRetentionMs: number;
-  readonly rollupRetentionMs: number;
-  readonly now: () => number;
-  /** True: another process writes the file, and this engine reads what is on disk. Default false. */
-  readonly follows?: boolean;
-  /** Maximum number of samples in memory while the disk refuses writes; default 500,000. */
-  readonly maxPending?: number;
-}
-
 /** State of the engine after a call. */
 export interface SampleEngineState {
   /** Samples not yet in the journal. */
@@ -83,7 +71,16 @@ export class SampleEngine {
     now,
     follows = false,
     maxPending = MAX_PENDING,
-  }: SampleEngineOptions) {
+  }: {
+    readonly database: SamplesDatabase;
+    readonly rawRetentionMs: number;
+    readonly rollupRetentionMs: number;
+    readonly now: () => number;
+    /** True: another process writes the file, and this engine reads what is on disk. Default false. */
+    readonly follows?: boolean;
+    /** Maximum number of samples in memory while the disk refuses writes; default 500,000. */
+    readonly maxPending?: number;
+  }) {
     this.#database = database;
     this.#rawRetentionMs = rawRetentionMs;
     this.#now = now;

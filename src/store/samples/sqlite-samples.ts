@@ -13,23 +13,6 @@ import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { createRegionNumbers } from './series.ts';
 import { watchSampleThread } from './silent-thread.ts';
 
-/** Options of the store. */
-export interface SamplesOptions {
-  /** Folder of `samples.sqlite`; it is created if it does not exist. */
-  readonly dataDir: string;
-  /** The time for which single samples are kept, milliseconds. */
-  readonly rawRetentionMs: number;
-  /** The time for which hourly summaries are kept, milliseconds. */
-  readonly rollupRetentionMs: number;
-  /** True: another process writes the store, and this one only reads. Default false. */
-  readonly follows?: boolean;
-  /** Identity of the installation that the store belongs to; absent: any store is accepted. */
-  readonly installation?: string;
-  readonly log: Log;
-  /** Called if the thread ends by a fault. */
-  readonly onEnd?: (reason: Error) => void;
-}
-
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {
   /** Why samples wait in memory, one line; null: the disk accepts them, and the thread answers. */
@@ -51,7 +34,21 @@ const POLL_MS = 1_000;
 const NO_STATE: SampleEngineState = { pending: 0, fileBytes: 0, problem: null, lost: 0, damaged: 0 };
 
 /** Opens the store. Rejects with a sentence that says what to do; its `code` is that of a SamplesError. */
-export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
+export async function openSamples(options: {
+  /** Folder of `samples.sqlite`; it is created if it does not exist. */
+  readonly dataDir: string;
+  /** The time for which single samples are kept, milliseconds. */
+  readonly rawRetentionMs: number;
+  /** The time for which hourly summaries are kept, milliseconds. */
+  readonly rollupRetentionMs: number;
+  /** True: another process writes the store, and this one only reads. Default false. */
+  readonly follows?: boolean;
+  /** Identity of the installation that the store belongs to; absent: any store is accepted. */
+  readonly installation?: string;
+  readonly log: Log;
+  /** Called if the thread ends by a fault. */
+  readonly onEnd?: (reason: Error) => void;
+}): Promise<SqliteSamples> {
   const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
   const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
   const thread = superviseStoreThread<SamplesMethods>({

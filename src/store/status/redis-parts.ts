@@ -45,7 +45,7 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
   const common = { address, clock, log };
   const claim = installation === null ? null : createPrefixClaim({ ...common, installation });
   const limits = openRedisLimitServer({ ...common, ...(claim === null ? {} : { claim }) });
-  const open = new Set<Pick<RedisPart, 'state'>>([limits]);
+  const open = new Set<RedisPart>([limits]);
   const states = (): RedisConnectionState[] => [...open].map((part) => part.state());
   const sum = (figure: 'commandsFailed' | 'reconnects') =>
     states().reduce((total, one) => total + one[figure], 0);

@@ -10,10 +10,7 @@ import type { RenderPage } from '../parts/views.ts';
 import type { DashboardSources } from './dashboard-forms.ts';
 import { languageOf } from './sign-in-pages.ts';
 
-export function acknowledgePage(
-  render: RenderPage,
-  sources: Pick<DashboardSources, 'registry' | 'acknowledgeLinks' | 'now' | 'siteUrl'>,
-): Route {
+export function acknowledgePage(render: RenderPage, sources: DashboardSources): Route {
   const { acknowledgeLinks, siteUrl } = sources;
 
   const page = async (request: HttpRequest): Promise<HttpResponse> => {

@@ -47,7 +47,7 @@ interface FieldRange {
   /** The usual period of heartbeats, milliseconds. */
   readonly silenceMs: number;
   /** The services that the service may depend on. */
-  readonly others: readonly Pick<Service, 'slug' | 'name'>[];
+  readonly others: readonly Service[];
 }
 
 /**

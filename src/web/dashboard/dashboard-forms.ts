@@ -173,7 +173,7 @@ export interface DashboardForm<Subject> {
  * page needs; one for every member (`viewer`) shows no secrets.
  */
 export function visitorRoute(
-  sources: Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl'>,
+  sources: SignInSources,
   path: string,
   role: Role,
   show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,

@@ -228,9 +228,7 @@ const UPTIME_DAYS = 30;
 /** The last bar is the hour that goes on. */
 const BARS = 24;
 
-function createServiceTable(
-  sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'status' | 'now'>,
-) {
+function createServiceTable(sources: DashboardSources) {
   const readUptime = createUptimeBars(sources, (at) => daysUntil(at, UPTIME_DAYS));
   const readBars = createUptimeBars(sources, (at) => hoursUntil(at, BARS));
   return async (services: readonly Service[], { formats, texts }: Language) => {
@@ -287,7 +285,7 @@ interface Row {
 }
 
 /** The order of states: what is in trouble comes first, and what is paused last. */
-function rankOf({ word, service }: Pick<Row, 'word' | 'service'>): number {
+function rankOf({ word, service }: Row): number {
   return service.paused ? STATES.length : STATES.indexOf(word);
 }
 

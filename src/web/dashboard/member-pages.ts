@@ -104,7 +104,7 @@ export function memberPages(show: ShowPage, sources: DashboardSources): Route[] 
   ];
 }
 
-type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
+type InvitationSources = SignInSources & {
   readonly registry: InvitationStore & SignInStore;
 };
 
@@ -172,10 +172,7 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
 }
 
 /** Returns true if people sign in here without a provider: where the operator configured providers, only if somebody does so. */
-export async function mayEnrol({
-  providers,
-  registry,
-}: Pick<InvitationSources, 'providers' | 'registry'>): Promise<boolean> {
+export async function mayEnrol({ providers, registry }: InvitationSources): Promise<boolean> {
   const { hasPasskeys, hasPasswords } = await registry.signInWays();
   return providers.length === 0 || hasPasskeys || hasPasswords;
 }

@@ -238,9 +238,7 @@ function newestReports(beats: readonly StoredHeartbeat[], logs: readonly Heartbe
     .slice(0, SHOWN);
 }
 
-function createServicePast(
-  sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'directory' | 'bounds' | 'now'>,
-) {
+function createServicePast(sources: DashboardSources) {
   const { registry, samples, beginHistory, directory, bounds, now } = sources;
   const readBars = createUptimeBars(sources);
   return async (service: Service, language: Language) => {

@@ -311,7 +311,7 @@ const MAX_RESULTS = 20;
  */
 function findServices(
   directory: ShownDirectory,
-  { accountId, groups }: Pick<OwnedPage, 'accountId' | 'groups'>,
+  { accountId, groups }: OwnedPage,
   text: string,
 ): { readonly services: readonly Service[]; readonly more: number } {
   const wanted = text.trim().toLowerCase();

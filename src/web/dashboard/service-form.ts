@@ -36,7 +36,7 @@ export function viewServiceForm(
   shown: DefinedService,
   filled: RefusedForm | null,
   { language }: Pick<Visitor, 'language'>,
-  { bounds, limits, own }: Pick<DashboardSources, 'bounds' | 'limits'> & { readonly own: readonly Service[] },
+  { bounds, limits, own }: DashboardSources & { readonly own: readonly Service[] },
 ) {
   const { check } = shown;
   const chosen = filled?.form === 'save' ? filled.typed.get('kind') : undefined;
@@ -87,7 +87,7 @@ function documentIn(fields: FormFields): object {
 
 /** Tries the check of a form once; a limit that is reached is a problem of the form. */
 export async function tryForm(
-  sources: Pick<DashboardSources, 'destinations' | 'bounds' | 'tryCheck' | 'charge'>,
+  sources: DashboardSources,
   session: Visitor,
   fields: FormFields,
   service: Service | null,

@@ -94,7 +94,7 @@ export function signInPage(
  * account and of no other. Returns the header that sets the cookie, and further cookies. `hasJoined`: the invitation is used up.
  */
 export async function startSession(
-  sources: Pick<SignInSources, 'sessions' | 'cookie' | 'registry' | 'siteUrl' | 'now'>,
+  sources: SignInSources,
   request: HttpRequest,
   personId: number,
   hasJoined = false,
@@ -131,7 +131,7 @@ export async function showRefused(
 const RETURN_SECONDS = 3_600;
 
 /** Creates the cookie that leads back to an invitation after signing in. */
-export function invitationCookie({ siteUrl }: Pick<SignInSources, 'siteUrl'>) {
+export function invitationCookie({ siteUrl }: SignInSources) {
   const cookie = createSiteCookie(siteUrl, 'upbeat-invitation');
   const read = ({ headers }: HttpRequest) => cookie.read(headers.cookie);
   return {

@@ -32,7 +32,7 @@ import { type Group, type HomeFilter, type HomeView, NO_FILTER, readHomeView } f
 import { type Logos, markOf } from './logos.ts';
 import { OWN_SPARKLINES_PATH, SPARKLINES_PATH } from './sparklines.ts';
 
-export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'finder' | 'siteUrl'> {
+export interface HomeSources extends HomeUpdateSources, SiteSources {
   readonly registry: PublicReads;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
@@ -205,7 +205,7 @@ const LIKE = {
 
 export interface SearchIndexSources {
   readonly directory: ShownDirectory;
-  readonly finder: Pick<SiteSources['finder'], 'listedFor'>;
+  readonly finder: SiteSources['finder'];
   readonly status: StatusReads;
   readonly clock: Clock;
 }

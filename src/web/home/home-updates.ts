@@ -21,20 +21,14 @@ const MAX_TROUBLED_SHOWN = 6;
 
 export interface HomeUpdateSources {
   readonly status: StatusReads;
-  readonly changes: Pick<LiveChanges, 'monitor'>;
+  readonly changes: LiveChanges;
   readonly readiness: () => Readiness;
   readonly logos: Logos;
   readonly whyUnreached: (service: Service, current: CurrentStatus) => Unreached | null;
 }
 
-type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
-
 /** The data of `home-troubled`. */
-export function viewTroubled(
-  view: HomeView,
-  sources: MonitorSources & Pick<HomeUpdateSources, 'logos' | 'whyUnreached'>,
-  language: Language,
-) {
+export function viewTroubled(view: HomeView, sources: HomeUpdateSources, language: Language) {
   const { texts, formats } = language;
   const { troubled } = view;
   const hidden = troubled.length > MAX_TROUBLED_SHOWN;
@@ -58,7 +52,7 @@ export function viewTroubled(
 /** The verdict on all services in one sentence. It claims nothing that is not known. */
 export function describeAll(
   { watched, checked, operational, shown }: HomeView,
-  { changes, readiness }: MonitorSources,
+  { changes, readiness }: HomeUpdateSources,
   { texts, formats }: Language,
 ): string {
   const { home } = texts;
@@ -74,7 +68,7 @@ export function describeAll(
 /** The text for an empty list. It says that all services work only if that is known. Empty if the list has rows. */
 function describeCalm(
   { troubled, watched, checked, shown }: HomeView,
-  { changes, readiness }: MonitorSources,
+  { changes, readiness }: HomeUpdateSources,
   { texts, formats }: Language,
 ): string {
   const { home } = texts;
@@ -90,7 +84,7 @@ function describeCalm(
 /** The state of the monitor as a reader may know it, in one line of parts. */
 export function viewMonitor(
   shown: Pick<ShownServices, 'accounts' | 'hidden'>,
-  { changes, readiness }: MonitorSources,
+  { changes, readiness }: HomeUpdateSources,
   { texts, formats }: Language,
 ): { readonly online: boolean; readonly parts: readonly Phrase[] } {
   const { checksPerSecond, newestCheckAt, late } = changes.monitor(shown);

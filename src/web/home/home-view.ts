@@ -62,7 +62,7 @@ export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
  * `maxWholeList`: up to so many services that match, all of them are listed.
  */
 export function readHomeView(
-  shown: Pick<ShownServices, 'accounts' | 'all' | 'hidden' | 'pageName'>,
+  shown: ShownServices,
   status: StatusReads,
   filter: HomeFilter,
   maxWholeList = MAX_WHOLE_LIST,

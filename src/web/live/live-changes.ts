@@ -18,8 +18,7 @@ import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.
 import type { StatusReads } from '../../store/ports/status.ts';
 import type { Unreached } from '../../view/cause-of-down.ts';
 import type { ShownServices } from '../../view/shown-services.ts';
-import type { SiteSources } from '../../view/site-sources.ts';
-import { intervalOf, isCheckStale, isStale } from '../../view/staleness.ts';
+import { intervalOf, isCheckStale, isStale, type ListenedAt } from '../../view/staleness.ts';
 import { createStatusWords } from '../../view/status-words.ts';
 import type { Language } from '../language/language.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
@@ -27,7 +26,9 @@ import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
-export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
+export interface LiveChangeSources {
+  readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
   /** Lists those that are public, and knows all by their ids. */
   readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
   readonly status: StatusReads;

@@ -35,7 +35,7 @@ import { joinUpdates, type LiveChanges, serviceUpdate } from './live-changes.ts'
 
 export interface LiveSources {
   readonly changes: LiveChanges;
-  readonly directory: Pick<ShownDirectory, 'pageName' | 'withdrawals'>;
+  readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;
   readonly readers: ReaderWatch;
   readonly status: StatusReads;

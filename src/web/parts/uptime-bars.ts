@@ -40,7 +40,7 @@ export interface UptimeBarSources {
   readonly samples: SampleReads;
   readonly registry: PublicReads;
   /** Absent: what services depend on is not looked for. */
-  readonly directory?: { readonly whole: Pick<ShownDirectory['whole'], 'byId' | 'bySlug'> };
+  readonly directory?: { readonly whole: ShownDirectory['whole'] };
   readonly beginHistory: BeginHistory;
   readonly now: () => number;
 }

@@ -25,11 +25,7 @@ import { cutTimeline, postMarkup, textsOf } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisOf, axisWindow } from './incident-axis.ts';
 
-export interface IncidentPageSources
-  extends Pick<
-    SiteSources,
-    'directory' | 'finder' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
-  > {
+export interface IncidentPageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly changes: LiveChanges;
   readonly beginHistory: BeginHistory;

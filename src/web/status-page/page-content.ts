@@ -151,7 +151,7 @@ interface ReadIncidents {
   readonly shown: readonly Incident[];
 }
 
-type IncidentSources = Pick<PageViewSources, 'directory'> & { readonly siteUrl: string };
+type IncidentSources = PageViewSources & { readonly siteUrl: string };
 
 /** The present incidents, with those of the owner, and the days of the others. */
 export async function viewIncidents(

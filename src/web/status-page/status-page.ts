@@ -40,8 +40,8 @@ import { showLocked, type UnlockSources, unlockRoute } from './page-readers.ts';
 
 export interface StatusPageViewSources
   extends PageViewSources,
-    Pick<UnlockSources, 'unlock'>,
-    Pick<SiteSources, 'samples' | 'siteUrl'>,
+    UnlockSources,
+    SiteSources,
     Pick<ViewSources, 'readiness' | 'isForMembers'> {
   /** The position of a page in the changes for open pages. */
   readonly changes: LiveChanges;

@@ -23,7 +23,7 @@ export interface SubscribeSources {
   readonly registry: SubscriptionStore;
   /** Null: this site has no status pages. */
   readonly ownedPages: PageReads | null;
-  readonly directory: Pick<ShownDirectory, 'byPageName' | 'pageName'>;
+  readonly directory: ShownDirectory;
   /** Public URL of this site. */
   readonly siteUrl: string;
   /** As of the pages. */

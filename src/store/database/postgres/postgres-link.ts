@@ -30,19 +30,6 @@ const WRITE_TIMEOUT_MS = 10_000;
 /** Timeout of a read, milliseconds; long, since a start reads all services. */
 const READ_TIMEOUT_MS = 60_000;
 
-export interface LinkOptions {
-  readonly url: string;
-  readonly address: PostgresAddress;
-  readonly clock: Clock;
-  /**
-   * Receives the notifications of other processes' commits, and null after an interruption in which notifications may
-   * have been lost.
-   */
-  readonly onNotice: (notice: string | null) => void;
-  /** Called when the server, possibly a new primary, lacks commits that had been confirmed. */
-  readonly onLostCommits: (reason: Error) => void;
-}
-
 /** The connections. A new link is not open yet. */
 export class PostgresLink {
   readonly #url: string;
@@ -73,7 +60,18 @@ export class PostgresLink {
   /** Records that the server confirmed a commit at this position of its log, bytes. */
   readonly noteCommit: (position: number) => void;
 
-  constructor(options: LinkOptions) {
+  constructor(options: {
+    readonly url: string;
+    readonly address: PostgresAddress;
+    readonly clock: Clock;
+    /**
+     * Receives the notifications of other processes' commits, and null after an interruption in which notifications may
+     * have been lost.
+     */
+    readonly onNotice: (notice: string | null) => void;
+    /** Called when the server, possibly a new primary, lacks commits that had been confirmed. */
+    readonly onLostCommits: (reason: Error) => void;
+  }) {
     const { url, address } = options;
     this.#url = url;
     this.#address = address;

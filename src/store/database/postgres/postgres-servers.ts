@@ -115,7 +115,7 @@ export interface PrimarySearch {
  */
 export async function findPrimary(
   url: string,
-  { servers, needsPrimary }: Pick<PostgresAddress, 'servers' | 'needsPrimary'>,
+  { servers, needsPrimary }: PostgresAddress,
   { settings = {}, minTimeline = 0 }: PrimarySearch = {},
 ): Promise<Connection> {
   const urls = urlsOfServers(url);

@@ -61,7 +61,7 @@ export const MAX_IDLE_IN_TRANSACTION_MS = 5_000;
  * transaction, milliseconds; `maxStatementMs`: that of a statement, after which the server gives it up; 0: no limit.
  */
 export async function setUpSession(
-  client: Pick<pg.ClientBase, 'query'>,
+  client: pg.ClientBase,
   maxIdleMs = MAX_IDLE_IN_TRANSACTION_MS,
   maxStatementMs = 0,
 ): Promise<void> {

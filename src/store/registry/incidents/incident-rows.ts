@@ -167,7 +167,7 @@ function hiddenIncidentsOf<Row>(
 async function readPage(
   { kysely, queries }: RegistryStore,
   found: FoundIncidents,
-  { after, limit, offset }: Pick<IncidentQuery, 'after' | 'limit' | 'offset'>,
+  { after, limit, offset }: IncidentQuery,
   others: FoundIncidents | null = null,
 ): Promise<Incident[]> {
   const all = others === null ? null : startAfter(found, after).unionAll(startAfter(others, after));

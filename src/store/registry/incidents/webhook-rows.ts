@@ -209,10 +209,7 @@ async function firstDue({ queries }: RegistryStore, now: number) {
 }
 
 /** Webhooks of an account, oldest first. */
-async function webhooksOf(
-  { kysely, queries, secrets }: Pick<OpenRegistry, 'kysely' | 'queries' | 'secrets'>,
-  accountId: number,
-): Promise<Webhook[]> {
+async function webhooksOf({ kysely, queries, secrets }: OpenRegistry, accountId: number): Promise<Webhook[]> {
   const box = await secrets.box();
   const rows = await queries.all(
     kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'),

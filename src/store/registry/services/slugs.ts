@@ -105,7 +105,7 @@ export async function clearDashedSlug(
 }
 
 /** The slug of a removed service that reserves nothing. Clients cannot request it, because valid slugs have no tilde. */
-export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): string {
+export function releasedSlug({ slug, id }: ServiceRow): string {
   return isReleased(slug) ? slug : `${slug}~${id}`;
 }
 

@@ -94,10 +94,7 @@ export function faultOf(status: number, message: string): InfluxFault {
 }
 
 /** Advice on a problem; one sentence without secrets. */
-export function adviceFor(
-  fault: InfluxFault,
-  { bucket = DEFAULT_BUCKET, org, api }: Pick<InfluxSettings, 'bucket' | 'org' | 'api'>,
-): string {
+export function adviceFor(fault: InfluxFault, { bucket = DEFAULT_BUCKET, org, api }: InfluxSettings): string {
   switch (fault) {
     case 'unreachable':
       return 'start InfluxDB, or set storage.influx.url to where it is; samples wait on disk meanwhile';

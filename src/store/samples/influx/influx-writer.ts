@@ -50,7 +50,7 @@ const SPOOL_PAUSE_MS = 20;
 
 /** Creates a writer, which begins with what an earlier run left in the spool. */
 export class InfluxWriter {
-  readonly #link: Pick<InfluxLink, 'send'>;
+  readonly #link: InfluxLink;
   readonly #spool: Spool;
   readonly #clock: Clock;
   #buffered: string[] = [];
@@ -70,7 +70,7 @@ export class InfluxWriter {
   #isStuck = false;
   #room = Promise.withResolvers<void>();
 
-  constructor(link: Pick<InfluxLink, 'send'>, spool: Spool, clock: Clock) {
+  constructor(link: InfluxLink, spool: Spool, clock: Clock) {
     this.#link = link;
     this.#spool = spool;
     this.#clock = clock;

@@ -13,17 +13,6 @@ import type { FactStore } from '../../ports/registry.ts';
 import type { SampleStore } from '../../ports/samples.ts';
 import type { TransitionReads } from '../../ports/updates.ts';
 
-interface ObservationFeedOptions {
-  readonly registry: TransitionReads & IncidentStore & FactStore;
-  readonly observations: Pick<Observations, 'transition' | 'incident'>;
-  /** Resolves when everything that was passed on before is at the server or on disk. */
-  readonly samples: SampleStore;
-  /** Calls its listener after each transition. */
-  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Name of the fact with the position up to which all transitions are stored. */
 const POSITION_FACT = 'influx.transitions';
 const PAGE_SIZE = 1_000;
@@ -35,7 +24,16 @@ const STORE_AFTER_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /** Starts at the position of an earlier run; without one, only incidents are passed on. */
-export function startObservationFeed(options: ObservationFeedOptions) {
+export function startObservationFeed(options: {
+  readonly registry: TransitionReads & IncidentStore & FactStore;
+  readonly observations: Pick<Observations, 'transition' | 'incident'>;
+  /** Resolves when everything that was passed on before is at the server or on disk. */
+  readonly samples: SampleStore;
+  /** Calls its listener after each transition. */
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
   const { registry, observations, samples, clock, log } = options;
   /** Services whose incidents must be read. */
   const vendors = new Set<number>();

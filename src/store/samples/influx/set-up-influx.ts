@@ -143,7 +143,7 @@ export async function findMissingOrg(settings: InfluxSettings): Promise<string |
 
 /** Null: the point was stored. */
 async function write(
-  link: Pick<InfluxLink, 'send'>,
+  link: InfluxLink,
   settings: InfluxSettings,
   line: string,
 ): Promise<InfluxFinding | null> {

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { InfluxWriter } from '../../../../src/store/samples/influx/influx-writer.ts';
 import type { SendOutcome } from '../../../../src/store/samples/influx/send-lines.ts';
 import { openSpool } from '../../../../src/store/samples/influx/spool.ts';
+import { double } from '../../../support/double.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 const FULL = 5_000;
@@ -46,7 +47,7 @@ async function makeWriter(t: Test) {
       };
       requests.push(request);
     });
-  const writer = new InfluxWriter({ send }, spool, clock);
+  const writer = new InfluxWriter(double({ send }), spool, clock);
   // It looks first for what an earlier run left in the spool.
   await clock.advance(0);
   return {
