@@ -4,7 +4,7 @@
  * webhooks. Twenty services of different accounts fail one after the other; then a thousand, ten of each account, fail at once.
  */
 import { createServer } from 'node:http';
-import { createWebhookSecret } from '../src/notify/webhook-signature.ts';
+import { createWebhookSecret } from '../src/notify/webhook-sender.ts';
 import { channelOf, ruleOf } from '../test/store/registry-contract-alerts.ts';
 import { owned } from '../test/store/registry-fixtures.ts';
 import { listenOn } from '../test/support/loopback.ts';

@@ -12,7 +12,7 @@ import fastify from 'fastify';
 import { createEventIds } from '../src/api/event-ids.ts';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
 import { systemClock } from '../src/clock.ts';
-import { readRedisAddress } from '../src/domain/redis-address.ts';
+import { readRedisAddress } from '../src/domain/store-address.ts';
 import type { CurrentStatus, Transition } from '../src/domain/status/current.ts';
 import type { LimitServer } from '../src/http/shared-rate-limits.ts';
 import { silentLog } from '../src/log.ts';

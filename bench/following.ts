@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemClock } from '../src/clock.ts';
-import { requireRedisAddress } from '../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../src/domain/store-address.ts';
 import type { CurrentStatus } from '../src/domain/status/current.ts';
 import { silentLog } from '../src/log.ts';
 import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';

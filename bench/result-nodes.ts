@@ -5,7 +5,7 @@
 import { systemClock } from '../src/clock.ts';
 import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { SHARDS } from '../src/domain/node.ts';
-import { readRedisAddress } from '../src/domain/redis-address.ts';
+import { readRedisAddress } from '../src/domain/store-address.ts';
 import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
 import { silentLog } from '../src/log.ts';
 

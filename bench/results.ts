@@ -12,7 +12,7 @@ import { ResultReader } from '../src/cluster/results/result-reader.ts';
 import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { createStation } from '../src/cluster/station.ts';
 import { SHARDS } from '../src/domain/node.ts';
-import { type RedisAddress, readRedisAddress } from '../src/domain/redis-address.ts';
+import { type RedisAddress, readRedisAddress } from '../src/domain/store-address.ts';
 import type { Sample } from '../src/domain/sample.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';

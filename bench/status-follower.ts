@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import { systemClock } from '../src/clock.ts';
-import { requireRedisAddress } from '../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../src/domain/store-address.ts';
 import { silentLog } from '../src/log.ts';
 import { RedisStatusReader } from '../src/store/status/redis-status-reader.ts';
 import { createLiveChanges } from '../src/web/live/live-changes.ts';

@@ -29,7 +29,7 @@ const methods: FeedMethods = {
   setFeeds: (feeds) => poller?.setFeeds(feeds),
   forget: (feedId) => poller?.forget(feedId),
   async look(page, problem) {
-    const { lookAtPage } = await import('../src/feeds/look-at-page.ts');
+    const { lookAtPage } = await import('../src/feeds/find-feed.ts');
     return finder === null ? null : await lookAtPage(page, problem, finder);
   },
 };

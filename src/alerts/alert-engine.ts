@@ -3,9 +3,8 @@
  * account by account, and what it decides is written in one transaction: after a kill at any moment nothing is decided twice,
  * and nothing is missed.
  */
-import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import { createCoalescingLoop, createPollGate } from '../async/coalescing-loop.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
-import { createPollGate } from '../async/poll-gate.ts';
 import type { Clock } from '../clock.ts';
 import {
   type AlertState,

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
-import { forEachYielding } from '../async/cooperative-queue.ts';
+import { forEachYielding } from '../async/in-parts.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';

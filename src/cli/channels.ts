@@ -6,7 +6,7 @@ import type { Config } from '../config/resolve-config.ts';
 import { CHANNEL_KINDS, type ChannelKind, describeChannelProblem } from '../domain/alert/channel.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { destinationsByTrust } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/destination.ts';
 import { propertiesOf, settingOfText } from '../resources/channels/channel-document.ts';
 import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';

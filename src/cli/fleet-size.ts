@@ -1,7 +1,7 @@
 /** The number of services that a program will have, estimated before it starts, because its memory is planned by then. */
 import { createReadStream, existsSync } from 'node:fs';
 import type { Config } from '../config/resolve-config.ts';
-import { registryFile } from '../store/database/registry-file.ts';
+import { registryFile } from '../store/sqlite/private-files.ts';
 
 /**
  * Estimates the services of a configuration: those that the catalogue lists, or as many as the registry has ever had, if

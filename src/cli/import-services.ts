@@ -8,7 +8,7 @@ import { hashAddressSecret } from '../domain/heartbeat/heartbeat-rules.ts';
 import { describeHostNameProblem } from '../domain/input-problem.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_CHECK, furtherSlug, type Service } from '../domain/service.ts';
-import { destinationsByTrust } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/destination.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/services.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';

@@ -7,7 +7,7 @@ import { type Config, isClustered } from '../config/resolve-config.ts';
 import { formatTimeOrNull, readTime } from '../domain/durations.ts';
 import { describeClockOffset, type NodeRole, type NodeState, nodeNameOf } from '../domain/node.ts';
 import { printable } from '../domain/printable-text.ts';
-import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
+import { describeRedis, readRedisAddress } from '../domain/store-address.ts';
 import { messageOf } from '../error.ts';
 import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';

@@ -11,7 +11,7 @@ import {
   type PictureUse,
 } from '../domain/status-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { ownerPolicy } from '../outbound/owner-destinations.ts';
+import { ownerPolicy } from '../outbound/destination.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { viewVerification } from '../resources/kit/domain-verification.ts';

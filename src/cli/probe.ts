@@ -17,7 +17,7 @@ import type { Verdict } from '../domain/status.ts';
 import { messageOf } from '../error.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
-import { registryFile } from '../store/database/registry-file.ts';
+import { registryFile } from '../store/sqlite/private-files.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../apply/present-content.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { usualVisibility } from '../domain/address/special-address.ts';
+import { usualVisibility } from '../domain/special-address.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
-import { destinationsByTrust } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../outbound/destination.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { mergePatch } from '../resources/kit/read-document.ts';
 import {

@@ -1,12 +1,11 @@
 /** The formats of settings that are text: how each is parsed, and what the messages say is expected. */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPrivateRange, PRIVATE_RANGES } from '../domain/address/special-address.ts';
+import { isPrivateRange, PRIVATE_RANGES } from '../domain/special-address.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import { isNodeName } from '../domain/node.ts';
-import { readPostgresAddress } from '../domain/postgres-address.ts';
-import { readRedisAddress } from '../domain/redis-address.ts';
+import { readPostgresAddress, readRedisAddress } from '../domain/store-address.ts';
 import { isRegionName } from '../domain/region.ts';
 import { readPageSlug } from '../domain/status-page.ts';
 

@@ -7,7 +7,7 @@ import {
   metadataPurposeOf,
   PRIVATE_RANGES,
   readAddress,
-} from '../domain/address/special-address.ts';
+} from '../domain/special-address.ts';
 import { longestCheckMs } from '../domain/check-timing.ts';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';

@@ -9,7 +9,7 @@ import type { OutboundSettings } from '../outbound/outbound.ts';
 import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
 import { SMALL_YOUNG_MB } from '../thread/v8-options.ts';
 import type { Feed } from './feed-kind.ts';
-import type { PageFinding } from './look-at-page.ts';
+import type { PageFinding } from './find-feed.ts';
 import type { FeedEvent, PollerSettings } from './poller.ts';
 
 /** The methods of the thread; declared here because `src/` does not import `workers/`. */

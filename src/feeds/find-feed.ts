@@ -1,22 +1,14 @@
 /**
  * Finds what a status page is made with: requests the documents of each kind from its host, and those that the page links to,
- * until a reader accepts one.
+ * until a reader accepts one. And what a page of the catalogue that cannot be read is now.
  */
-
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { readFeedDocument } from './build-entry.ts';
 import { decodeText } from './decode-text.ts';
-import {
-  type FeedAddress,
-  FeedFormatError,
-  type FeedKindName,
-  type FeedSource,
-  originOf,
-  pageBase,
-  safeLink,
-} from './feed-kind.ts';
+import { type FeedAddress, FeedFormatError, type FeedKindName, type FeedSource, originOf, pageBase, safeLink } from './feed-kind.ts';
 import { FEED_KINDS } from './kinds-table.ts';
 import { type PollParts, pollFeed } from './poll-feed.ts';
+import type { StatusPage } from '../domain/service.ts';
 
 /** The dependencies of the finder. */
 export type FinderParts = Omit<PollParts, 'inTurn'>;
@@ -213,4 +205,42 @@ export function catalogueLine({
 }: Pick<ReadFeed, 'kind' | 'source'>): string {
   const feed = feedUrl === null ? '' : `, feedUrl: ${JSON.stringify(feedUrl)}`;
   return `statusPage: { url: ${JSON.stringify(pageUrl)}, kind: ${kind}${feed} }`;
+}
+
+/** The problem of a page. */
+export interface PageFinding {
+  /** The page in the catalogue. */
+  readonly url: string;
+  readonly problem: string;
+  /** Its line in the catalogue, or what else to do. */
+  readonly advice: string;
+}
+
+/**
+ * Looks at a page. `problem`: why it could not be read; null: it is of kind `custom`. Null: nothing is wrong with it. Rejects only when
+ * the signal of the parts aborts it.
+ */
+export async function lookAtPage(
+  { url, kind, feedUrl }: Pick<StatusPage, 'url' | 'kind' | 'feedUrl'>,
+  problem: string | null,
+  parts: FinderParts,
+): Promise<PageFinding | null> {
+  const found = await findFeed(url, parts);
+  const moved = isMoved(url, found.url) ? `it has moved to ${found.url}` : null;
+  const { feed } = found;
+  if (feed === null) {
+    const wrong = problem ?? moved;
+    return wrong === null ? null : { url, problem: wrong, advice: 'look for its feed, or set kind: custom' };
+  }
+  const isSame = feed.kind === kind && feed.source.feedUrl === feedUrl && moved === null;
+  // It can be read again.
+  if (isSame && feed.problem === null) return null;
+  const isOther = feed.kind === kind ? null : `it is of kind ${feed.kind}`;
+  return { url, problem: isOther ?? moved ?? problem ?? '', advice: catalogueLine(feed) };
+}
+
+/** Returns true if a page is now at another address, which is more than a slash or the scheme. */
+export function isMoved(before: string, after: string): boolean {
+  const plain = (url: string) => url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '');
+  return plain(before) !== plain(after);
 }

@@ -9,7 +9,7 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import { feedOf } from './feed-kind.ts';
-import type { PageFinding } from './look-at-page.ts';
+import type { PageFinding } from './find-feed.ts';
 import type { FeedHealth } from './vendor-status-cache.ts';
 
 /** The dependencies of the looks. */

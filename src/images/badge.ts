@@ -1,8 +1,7 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 
-import { BoundedMap } from '../async/bounded-map.ts';
+import { BoundedMap, createPromiseCache } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
-import { createPromiseCache } from '../async/promise-cache.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { BadgePicture, PictureWindow } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';

@@ -1,5 +1,5 @@
 /** The common parts of charts and heat maps: query parameters, their part of the OpenAPI document, and the cache. */
-import { createPromiseCache } from '../async/promise-cache.ts';
+import { createPromiseCache } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { entityTag } from '../http/conditional.ts';

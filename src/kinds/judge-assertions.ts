@@ -2,8 +2,7 @@
 import { type BodyProblem, type Failure, failureOf } from '../domain/failure.ts';
 import { type BodyReading, parseJson } from '../outbound/read-body.ts';
 import type { Headers } from '../outbound/response-head.ts';
-import { type Assertion, needsBody } from './assertions.ts';
-import { MAX_MATCHED_LENGTH, matchesExpression } from './expression.ts';
+import { type Assertion, MAX_MATCHED_LENGTH, matchesExpression, needsBody } from './assertions.ts';
 import { queryJson } from './json-query.ts';
 
 /** The response on which assertions are tried. */

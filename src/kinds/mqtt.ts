@@ -4,7 +4,7 @@ import { failureOf } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import type { Dialogue } from '../outbound/dialogue.ts';
 import { defineKind, PortSetting } from './check-kind.ts';
-import { matchesExpression } from './expression.ts';
+import { matchesExpression } from './assertions.ts';
 import {
   breakOff,
   contentFailure,

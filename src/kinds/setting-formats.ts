@@ -2,8 +2,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { readAssertion } from './assertions.ts';
-import { isExpression } from './expression.ts';
+import { isExpression, readAssertion } from './assertions.ts';
 
 interface SettingFormat {
   readonly accepts: (text: string) => boolean;

@@ -18,7 +18,7 @@ import {
   refuseClientCertificate,
 } from './client-certificate.ts';
 import { connect, timingOf } from './connect.ts';
-import { matchesExpression } from './expression.ts';
+import { matchesExpression } from './assertions.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 /** Loads the client with the first check of this kind, since it takes memory in every thread. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { ClusterNodes, NodeReport } from '../cluster/nodes.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
 import { type NodeState, nodeNameOf } from '../domain/node.ts';
-import { readRedisAddress } from '../domain/redis-address.ts';
+import { readRedisAddress } from '../domain/store-address.ts';
 import type { Log } from '../log.ts';
 import { identityOf, isRunning } from '../store/lease/writer-lease.ts';
 import { VERSION } from '../version.ts';

@@ -1,8 +1,7 @@
-/** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
-
+/** Joins the parts for owners: sign-in, sessions, domain verification, webhooks; and the alerts of the monitor. */
 import { randomBytes } from 'node:crypto';
 import { createEventIds } from '../api/event-ids.ts';
-import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
+import { type AcknowledgeLinks, createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs, startDomainRechecks } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
 import { createSessions } from '../auth/sessions.ts';
@@ -12,13 +11,13 @@ import { type NodeState, regionsOf } from '../domain/node.ts';
 import { createHandCharge } from '../http/rate-limits.ts';
 import type { Log } from '../log.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { createDeliveryCounter } from '../notify/outbox.ts';
+import { type DeliveryCounter, createDeliveryCounter } from '../notify/outbox.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { destinationsByTrust, ownerPolicy } from '../outbound/owner-destinations.ts';
+import { destinationsByTrust, ownerPolicy } from '../outbound/destination.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { createRetentionTime } from '../record/retention-time.ts';
+import { type RetentionNow, createRetentionTime } from '../record/retention-time.ts';
 import { TRIALS_PER_MINUTE } from '../resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../resources/webhooks/webhooks.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -29,9 +28,16 @@ import { createBadgeAddresses } from '../view/badge-addresses.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
 import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';
-import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
 import { createCheckTrials } from './try-check.ts';
 import type { CheckWatches } from './watch-checks.ts';
+import { type AlertEngineOptions, startAlertEngine } from '../alerts/alert-engine.ts';
+import { type AlertFigures, watchAlertFigures } from '../alerts/alert-figures.ts';
+import type { Channel } from '../domain/alert/channel.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
+import type { ChannelTools } from '../notify/channels/channel-kind.ts';
+import { startMessageSender } from '../notify/message-sender.ts';
+import { startOperatorSender } from '../notify/operator-sender.ts';
+import type { ProberState } from '../record/connection-watch.ts';
 
 /** The parts. */
 export type Owners = Awaited<ReturnType<typeof joinOwners>>;
@@ -198,4 +204,82 @@ function unreachedForAll(
     now: clock.now,
   };
   return whyUnreached({ ...sources, isPublished: true }, service, current);
+}
+
+/** The sources of alerts. */
+interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status' | 'lastOutageOf'> {
+  readonly registry: Registry;
+  /** The prober's own connection: while it is offline nothing is decided or sent. */
+  readonly prober: () => Pick<ProberState, 'online' | 'offlineSince'>;
+  /** Calls the listener after each transition, until the returned function is called. */
+  readonly watchTransitions: (listener: () => void) => () => void;
+  /** Checks services as soon as slots are free. */
+  readonly recheck: (serviceIds: readonly number[]) => void;
+  /** Times of checks that have none of their own. */
+  readonly usual: CheckTiming;
+  readonly links: AcknowledgeLinks;
+  /** The operator's own channels, as they are configured now. */
+  readonly operator: () => readonly Channel[];
+  readonly tools: ChannelTools;
+  readonly retentionNow: RetentionNow;
+  /** Counts the attempts to send messages. */
+  readonly counter: DeliveryCounter;
+  readonly log: Log;
+}
+
+/** The running parts that notify people. */
+interface Alerts {
+  /** Null: nothing was read yet. */
+  figures(): AlertFigures | null;
+  stop(): Promise<void>;
+}
+
+/** Starts both. */
+function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts {
+  const {
+    registry,
+    services,
+    status,
+    prober,
+    watchTransitions,
+    recheck,
+    usual,
+    lastOutageOf,
+    links,
+    operator,
+    tools,
+    retentionNow,
+    counter,
+    log,
+  } = parts;
+  const { clock, siteUrl } = tools;
+  const isOurs = () => isMonitor() && prober().online;
+  const sender = startMessageSender({
+    ...{ registry, tools, retentionNow, counter, log, isOurs },
+    isDown: (serviceId) => status.get(serviceId)?.status === 'down',
+    kinds: CHANNEL_KINDS_TABLE,
+    random: systemRandom,
+  });
+  const engine = startAlertEngine({
+    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck, usual, lastOutageOf },
+    acknowledgeUrl: (accountId, thread) => links.urlOf({ accountId, thread }),
+    onMessages: sender.poll,
+  });
+  const unwatch = watchTransitions(engine.look);
+  const operatorSender = startOperatorSender({
+    ...{ registry, tools, log, prober, isMonitor },
+    channels: operator,
+    kinds: CHANNEL_KINDS_TABLE,
+  });
+  const figures = watchAlertFigures({ registry, clock, log, isOurs });
+  return {
+    figures: figures.current,
+    async stop() {
+      unwatch();
+      await operatorSender.stop();
+      await figures.stop();
+      await engine.stop();
+      await sender.stop();
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { ResultReader, type ResultReaderStats } from '../cluster/results/result-
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
 import { createVotingRegions, type VotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
-import { requireRedisAddress } from '../domain/redis-address.ts';
+import { requireRedisAddress } from '../domain/store-address.ts';
 import type { ResultRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/lease/writer-lease.ts';
 import type { ThisNode } from './join-nodes.ts';

@@ -8,7 +8,7 @@ import { ResultSender, type ResultSenderStats } from '../cluster/results/result-
 import { type HeldShard, ShardHolder } from '../cluster/shards/hold-shards.ts';
 import { createStation, phaseShiftOf, stepPhaseShift } from '../cluster/station.ts';
 import { holdersOf, neighboursOf, regionsOf } from '../domain/node.ts';
-import { requireRedisAddress } from '../domain/redis-address.ts';
+import { requireRedisAddress } from '../domain/store-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { createStartPermit } from '../engine/start-permit.ts';
 import type { ProberState } from '../record/connection-watch.ts';

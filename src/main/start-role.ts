@@ -6,7 +6,7 @@ import { retry } from '../async/retry.ts';
 import type { ShardCounts } from '../cluster/shards/maintain-shards.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
-import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
+import { describePostgres, readPostgresAddress } from '../domain/store-address.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ResultFigures } from '../metrics/observe-cluster.ts';

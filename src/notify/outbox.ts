@@ -4,8 +4,7 @@
  */
 
 import { atMostEvery } from '../async/at-most-every.ts';
-import { createCoalescingLoop } from '../async/coalescing-loop.ts';
-import { createPollGate } from '../async/poll-gate.ts';
+import { createCoalescingLoop, createPollGate } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';

@@ -11,8 +11,9 @@ import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
-import { type DeliveryCounter, deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
-import { signatureHeaders } from './webhook-signature.ts';
+import { type DeliveryCounter, type SenderContext, deliveryEnd, startOutbox } from './outbox.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { messageId } from '../domain/webhook-event.ts';
 
 const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -80,4 +81,32 @@ export function startWebhookSender(
     forget: async (before) => counter.drop(await registry.forgetDeliveries(before)),
     what: 'webhooks',
   });
+}
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** Creates a secret: `whsec_` and base64 of 32 random bytes. */
+export function createWebhookSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/** Creates an identifier of a message. */
+export function createMessageId(): string {
+  return messageId(randomBytes(16));
+}
+
+interface SignedMessage {
+  readonly id: string;
+  /** Epoch milliseconds of the attempt. */
+  readonly at: number;
+  readonly body: string;
+}
+
+/** The three headers by which a receiver verifies sender and time of a message. */
+export function signatureHeaders(secret: string, { id, at, body }: SignedMessage): Record<string, string> {
+  const timestamp = Math.floor(at / 1_000);
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${digest}` };
 }

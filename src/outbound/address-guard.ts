@@ -10,7 +10,7 @@ import {
   metadataPurposeOf,
   readAddress,
   specialPurposeOf,
-} from '../domain/address/special-address.ts';
+} from '../domain/special-address.ts';
 import type { AddressRefusal } from '../domain/failure.ts';
 
 /** Which addresses and ports may be dialled. */

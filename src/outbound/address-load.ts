@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
-import { embeddedIpv4, readAddress } from '../domain/address/special-address.ts';
+import { embeddedIpv4, readAddress } from '../domain/special-address.ts';
 import type { AddressLoad } from './address-guard.ts';
 
 /** Options of {@link createAddressLoads}. */

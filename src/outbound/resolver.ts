@@ -6,7 +6,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
-import { type Address, readAddress } from '../domain/address/special-address.ts';
+import { type Address, readAddress } from '../domain/special-address.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createNameClient, type NameClient, type NameResult, type PendingQuery } from './name-client.ts';
 import type { NameQuery, NameRecord } from './name-message.ts';

@@ -1,6 +1,5 @@
 /** The domains of status pages in memory, for each request to be routed without the registry, and what a page shows at its domain. */
-import { createCoalescingLoop } from '../async/coalescing-loop.ts';
-import { createPollGate } from '../async/poll-gate.ts';
+import { createCoalescingLoop, createPollGate } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';

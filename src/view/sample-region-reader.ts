@@ -1,5 +1,5 @@
 /** The query parameter `region` of histories, images and pages, and the regions that it can have. */
-import { createPromiseCache } from '../async/promise-cache.ts';
+import { createPromiseCache } from '../async/bounded-map.ts';
 import type { RegionChoice } from '../domain/check-timing.ts';
 import { regionsOf } from '../domain/node.ts';
 import { parseSampleRegions, SAMPLE_REGIONS_FACT } from '../domain/region.ts';

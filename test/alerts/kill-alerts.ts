@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { createWebhookSecret } from '../../src/notify/webhook-signature.ts';
+import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { firstTurn, owned } from '../store/registry-fixtures.ts';

@@ -5,8 +5,8 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createWebhookSecret } from '../../src/notify/webhook-signature.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
+import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';

@@ -7,11 +7,7 @@ import { formatDuration } from '../../src/domain/durations.ts';
 import { INCIDENT_STATUSES } from '../../src/domain/incident/incident.ts';
 import { type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
 import { alertBody } from '../../src/notify/channels/webhook.ts';
-import {
-  createMessageId,
-  createWebhookSecret,
-  signatureHeaders,
-} from '../../src/notify/webhook-signature.ts';
+import { createMessageId, createWebhookSecret, signatureHeaders } from '../../src/notify/webhook-sender.ts';
 import { SAMPLES } from '../notify/channels/sample-messages.ts';
 import { incident, NOW, startApi } from '../site/site-world.ts';
 import { documentSchemas } from '../support/document-schemas.ts';

@@ -5,8 +5,7 @@ import t from 'tap';
 import { BoundedMap } from '../../src/async/bounded-map.ts';
 import { createCoalescingLoop } from '../../src/async/coalescing-loop.ts';
 import { createConcurrencyLimiter, createKeyedLimiter } from '../../src/async/concurrency-limiter.ts';
-import { forEachYielding } from '../../src/async/cooperative-queue.ts';
-import { inParts, runAtOnce, runInParts, sortInParts } from '../../src/async/in-parts.ts';
+import { forEachYielding, inParts, runAtOnce, runInParts, sortInParts } from '../../src/async/in-parts.ts';
 import { createListeners } from '../../src/async/listeners.ts';
 import { createBackoff, retry } from '../../src/async/retry.ts';
 

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { ClusterNodes } from '../../src/cluster/nodes.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { install } from '../support/program.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { ResultReader } from '../../src/cluster/results/result-reader.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { ResultRecord } from '../../src/record/record.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';

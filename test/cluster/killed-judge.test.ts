@@ -6,7 +6,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { resultKeys } from '../../src/cluster/results/result-stream.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { failed503, good, START } from '../record/record-world.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { ClusterNodes, type NodeOptions, readNodes } from '../../src/cluster/nodes.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { NEEDS_REDIS, type RedisServer, startRedis, until } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';

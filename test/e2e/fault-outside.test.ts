@@ -1,7 +1,7 @@
 /** What befalls servers that are not the operator's: what clients of each kind see is what the table says (`fault-table.ts`). */
 import { createServer } from 'node:http';
 import t from 'tap';
-import { createWebhookSecret } from '../../src/notify/webhook-signature.ts';
+import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import { listenOn, until } from '../support/loopback.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { type NameResult, startNameServer } from '../support/name-server.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { install } from '../support/program.ts';

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { StatusPageKind } from '../../src/domain/service.ts';
-import { catalogueLine, findFeed, readFeed } from '../../src/feeds/find-feed.ts';
-import { lookAtPage } from '../../src/feeds/look-at-page.ts';
+import { catalogueLine, findFeed, lookAtPage, readFeed } from '../../src/feeds/find-feed.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 /** The monthly look at status pages, with a clock that a test turns. */
 import t from 'tap';
 import type { StatusPage, StatusPageKind } from '../../src/domain/service.ts';
-import type { PageFinding } from '../../src/feeds/look-at-page.ts';
+import type { PageFinding } from '../../src/feeds/find-feed.ts';
 import { startMonthlyLook } from '../../src/feeds/monthly-look.ts';
 import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

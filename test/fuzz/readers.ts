@@ -7,7 +7,7 @@ import { readApplyFiles } from '../../src/cli/apply/read-files.ts';
 import { readImport } from '../../src/cli/import/read-import.ts';
 import { correctTimes, decodeResults } from '../../src/cluster/results/result-codec.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { readAddress } from '../../src/domain/address/special-address.ts';
+import { readAddress } from '../../src/domain/special-address.ts';
 import { readTime } from '../../src/domain/durations.ts';
 import { readHeartbeat } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { readHostName } from '../../src/domain/host-name.ts';

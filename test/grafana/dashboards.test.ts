@@ -5,9 +5,8 @@ import type { DashboardLink, GridPos } from '@grafana/grafana-foundation-sdk/das
 import t from 'tap';
 import { parse } from 'yaml';
 import { allDashboards } from '../../grafana/all-dashboards.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { createMetrics, renderServiceSeries } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
-import { renderServiceSeries } from '../../src/metrics/service-series.ts';
 import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { double } from '../support/double.ts';
 import {

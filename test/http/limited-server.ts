@@ -3,7 +3,7 @@
  * parent when its limits are counted in Redis, and ends with the parent.
  */
 import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisLimitServer } from '../../src/store/status/redis-parts.ts';
 import { service, startApi } from '../site/site-world.ts';

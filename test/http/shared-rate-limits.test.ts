@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress, requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { readRedisAddress, requireRedisAddress } from '../../src/domain/store-address.ts';
 import { createRateLimiter, LimitMemory } from '../../src/http/rate-limits.ts';
 import { createSharedRateLimiter } from '../../src/http/shared-rate-limits.ts';
 import { silentLog } from '../../src/log.ts';

@@ -1,7 +1,6 @@
 /** The budget that the assertions of a response have together, and the paths and expressions that they may have. */
 import t from 'tap';
-import { readAssertion } from '../../src/kinds/assertions.ts';
-import { isExpression } from '../../src/kinds/expression.ts';
+import { isExpression, readAssertion } from '../../src/kinds/assertions.ts';
 import { queryJson } from '../../src/kinds/json-query.ts';
 import { judgeAssertions } from '../../src/kinds/judge-assertions.ts';
 

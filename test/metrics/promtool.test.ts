@@ -1,9 +1,8 @@
 /** The figures as Prometheus' own tool judges them. */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { createMetrics, renderServiceSeries } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
-import { renderServiceSeries } from '../../src/metrics/service-series.ts';
 import { createStatusTally } from '../../src/store/status/memory-status-store.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 import { double } from '../support/double.ts';

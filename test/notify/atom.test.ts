@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { readXmlItems } from '../../src/feeds/xml-items.ts';
-import { type AtomFeed, writeAtom } from '../../src/notify/atom.ts';
+import { type AtomFeed, writeAtom } from '../../src/api/atom.ts';
 import { anyText } from '../support/any-text.ts';
 import { hasProgram } from '../support/install-servers.ts';
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { PRIVATE_RANGES } from '../../src/domain/address/special-address.ts';
+import { PRIVATE_RANGES } from '../../src/domain/special-address.ts';
 import { describeCause } from '../../src/domain/failure.ts';
 import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
-import { readDestination } from '../../src/outbound/destination.ts';
-import { ownerPolicy } from '../../src/outbound/owner-destinations.ts';
+import { ownerPolicy, readDestination } from '../../src/outbound/destination.ts';
 import { USUAL_REACH } from '../support/destinations.ts';
 
 /** Why the guard refuses an address, in English; null: it does not. */

@@ -12,7 +12,7 @@ import { DEFAULT_SCOPES } from '../../src/domain/role.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { Transition } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';

@@ -26,7 +26,7 @@ import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { destinationsByTrust } from '../../src/outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../../src/outbound/destination.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ChannelKinds } from '../../src/resources/channels/channel-document.ts';
 import { TRIALS_PER_MINUTE } from '../../src/resources/services/new-service.ts';

@@ -7,7 +7,7 @@ import { NO_MEMORY } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
-import { destinationsByTrust, ownerPolicy } from '../../src/outbound/owner-destinations.ts';
+import { destinationsByTrust, ownerPolicy } from '../../src/outbound/destination.ts';
 import { createProber } from '../../src/probe/prober.ts';
 import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';
 import { registerServices } from '../../src/resources/services/services.ts';

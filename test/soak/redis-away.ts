@@ -1,7 +1,7 @@
 /** Redis is away for ten minutes, by a clock that is put forward: what it missed is there afterwards, each once. */
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { RedisStatusStore } from '../../src/store/status/redis-status-store.ts';

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { SMTPServer } from 'smtp-server';
 import { MAX_LETTERS_PER_SECOND } from '../../src/notify/letter-sender.ts';
-import { createWebhookSecret } from '../../src/notify/webhook-signature.ts';
+import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { owned } from '../store/registry-fixtures.ts';

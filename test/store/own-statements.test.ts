@@ -6,7 +6,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { DAY_MS } from '../../src/domain/durations.ts';
 import { messageOf } from '../../src/error.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { openMethods } from '../../src/store/registry/open-registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { addOwners, historyStatements, LONG_TABLES, MAX_ROWS } from '../support/long-history.ts';

@@ -1,7 +1,7 @@
 /** The status store while Redis is stopped, killed, paused, emptied or replaced: nothing is lost, nothing told twice. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';

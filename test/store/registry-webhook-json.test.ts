@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { INCIDENT_STATUSES, SEVERITIES } from '../../src/domain/incident/incident.ts';
 import { incidentEventType, type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { anyText } from '../support/any-text.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

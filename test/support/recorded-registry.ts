@@ -12,7 +12,7 @@ import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
-import { registryFile } from '../../src/store/database/registry-file.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import type { Row } from '../../src/store/database/schema.ts';
 import { createSqliteStore, toInputs } from '../../src/store/database/sqlite-store.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';

@@ -10,7 +10,7 @@ import { createSiteCookie } from '../../src/http/cookies.ts';
 import { createHandCharge } from '../../src/http/rate-limits.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
-import { destinationsByTrust } from '../../src/outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../../src/outbound/destination.ts';
 import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import type { Person } from '../../src/store/ports/people.ts';

@@ -8,7 +8,7 @@ import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import { messageOf } from '../../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
-import { destinationsByTrust } from '../../outbound/owner-destinations.ts';
+import { destinationsByTrust } from '../../outbound/destination.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { RegistryClient } from '../../store/registry/registry-client.ts';

@@ -1,5 +1,5 @@
 /** Channels, rules, status pages and maintenance of a file beside its services, as documents of `apply`. */
-import { usualVisibility } from '../../domain/address/special-address.ts';
+import { usualVisibility } from '../../domain/special-address.ts';
 import { DAY_MS, formatDuration, MINUTE_MS } from '../../domain/durations.ts';
 import { PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { entryOf } from '../../resources/pages/page-document.ts';

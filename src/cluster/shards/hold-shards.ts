@@ -8,7 +8,7 @@ import { Queue, Worker } from 'bullmq';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import { type NodeState, SHARDS, type ShardFence } from '../../domain/node.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { RedisAddress } from '../../domain/store-address.ts';
 import type { StartPermit } from '../../engine/start-permit.ts';
 import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';

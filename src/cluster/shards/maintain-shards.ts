@@ -6,7 +6,7 @@ import { Queue } from 'bullmq';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import { SHARDS } from '../../domain/node.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { RedisAddress } from '../../domain/store-address.ts';
 import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';

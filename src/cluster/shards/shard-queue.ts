@@ -4,7 +4,7 @@
  */
 import type { Job } from 'bullmq';
 import { SHARDS, type ShardFence } from '../../domain/node.ts';
-import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { RedisAddress } from '../../domain/store-address.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
 import { createRedisClient, redisScript, requireMaster } from '../../store/status/redis-client.ts';

@@ -8,7 +8,7 @@ import {
   type Telling,
   UNTOLD,
 } from './alert-state.ts';
-import { beginReach, endReach, forgetReach } from './behind.ts';
+import { beginReach, endReach, forgetReach } from './common-cause.ts';
 import type { AlertChange, AlertEvent } from './event.ts';
 import { applyHold, followHolds, forgetHeld } from './hold.ts';
 import { asksFor, wordsOf } from './match.ts';

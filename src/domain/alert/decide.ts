@@ -10,7 +10,7 @@
  * - What quiet hours or an owner's maintenance held is told when they end, if it still is so.
  * - A service that has changed five times in 30 minutes is said to flap, once; what it is then is said when it has been steady
  *   for 30 minutes.
- * - What is down behind a service that it depends on is not told where that one is (`behind.ts`).
+ * - What is down behind a service that it depends on is not told where that one is (`common-cause.ts`).
  * - A change of a rule counts for what begins afterwards. What a removed rule was about to tell is not told; what it has told is
  *   told to its end. A service that is paused or removed ends what was told of it, in words.
  * - After the clock was set back, what waits goes on from there ({@link setBack}).
@@ -28,7 +28,7 @@ import {
   type Telling,
   type Want,
 } from './alert-state.ts';
-import { endWaits, followReaches } from './behind.ts';
+import { endWaits, followReaches } from './common-cause.ts';
 import type { AlertEvent } from './event.ts';
 import { followHolds } from './hold.ts';
 import { endRemoved, openTellings, repeatingRules, tellDue } from './tell.ts';

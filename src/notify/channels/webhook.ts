@@ -4,7 +4,7 @@ import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
 import { describeReasonOrNull } from '../../domain/incident/incident.ts';
 import { strictObject } from '../../json-schema.ts';
-import { signatureHeaders } from '../webhook-signature.ts';
+import { signatureHeaders } from '../webhook-sender.ts';
 import {
   defineChannel,
   hostOf,

@@ -1,6 +1,6 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 
-import { usualVisibility } from '../../domain/address/special-address.ts';
+import { usualVisibility } from '../../domain/special-address.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import {

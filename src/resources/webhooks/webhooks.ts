@@ -1,7 +1,7 @@
 /** Webhooks of an account: its owners and editors create, remove, test and replay them. */
 import { type DestinationsOf, refuseUrl } from '../../domain/allowed-destinations.ts';
 import { webhookBody } from '../../domain/webhook-event.ts';
-import { createMessageId, createWebhookSecret } from '../../notify/webhook-signature.ts';
+import { createMessageId, createWebhookSecret } from '../../notify/webhook-sender.ts';
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
-import { registryFile } from '../database/registry-file.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { FRESH_MS } from '../lease/writer-lease.ts';
 import { syncFolder } from '../sqlite/sync-files.ts';
 import { moveFile, movingFolder, stagingFolder } from './durable-files.ts';

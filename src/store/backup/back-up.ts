@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
-import { registryFile } from '../database/registry-file.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
 import { syncFile, syncFolder } from '../sqlite/sync-files.ts';

@@ -1,5 +1,5 @@
 /** PostgreSQL as one side of a copy of the registry. */
-import { describePostgres } from '../../domain/postgres-address.ts';
+import { describePostgres } from '../../domain/store-address.ts';
 import { errorCodeOf } from '../../error.ts';
 import { POSTGRES_STEPS } from '../database/migrations.ts';
 import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type MigrationSteps, SQLITE_STEPS } from '../database/migrations.ts';
 import { openRegistryDatabase } from '../database/registry-database.ts';
 import { RegistryError } from '../database/registry-error.ts';
-import { registryFile } from '../database/registry-file.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { type Queries, statement } from '../database/registry-store.ts';
 import { createQueries } from '../database/sqlite-store.ts';
 

@@ -8,7 +8,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { openRegistryDatabase } from '../database/registry-database.ts';
-import { registryFile } from '../database/registry-file.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import { applyRestore, finishMove, type RestoreOutcome } from './apply-restore.ts';
 import { type CopyReport, copyRegistry, openSqliteSource } from './copy-registry.ts';

@@ -14,7 +14,7 @@ import {
   missingRegistry,
   RegistryError,
 } from './registry-error.ts';
-import { registryFile } from './registry-file.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { Kysely } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-store.ts';

@@ -51,10 +51,9 @@ import { registerTogether } from './services/register-together.ts';
 import { CHANGE_CALLS } from './services/service-rows.ts';
 import { INBOX_CALLS } from './states/inbox-rows.ts';
 import type { StateMethods } from './states/packed-states.ts';
-import { RETENTION_CALLS } from './states/retention-rows.ts';
+import { RETENTION_CALLS, UPDATE_CALLS } from './states/update-rows.ts';
 import type { RoutineMethods } from './states/routine-rows.ts';
 import { SERVICE_STATE_CALLS } from './states/service-state-rows.ts';
-import { UPDATE_CALLS } from './states/update-rows.ts';
 import { VENDOR_CALLS } from './states/vendor-rows.ts';
 
 /** Methods of the port that the client implements by others, or that need more than a transaction. */

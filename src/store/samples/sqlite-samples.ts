@@ -7,11 +7,10 @@ import type { Log } from '../../log.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
 import type { SampleReadError, SampleStore } from '../ports/samples.ts';
 import { packSamples } from './encoding.ts';
-import { createSampleBatcher } from './sample-batcher.ts';
+import { createSampleBatcher, watchSampleThread } from './sample-thread.ts';
 import type { SampleEngineState } from './sample-engine.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { createRegionNumbers } from './series.ts';
-import { watchSampleThread } from './silent-thread.ts';
 
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {

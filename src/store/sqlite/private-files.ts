@@ -1,4 +1,4 @@
-/** Permissions of the data directory and its files: 0700 and 0600 (operating, `storage.dataDir`). */
+/** The data directory: the place of the registry, and the permissions 0700 and 0600 (operating, `storage.dataDir`). */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../error.ts';
@@ -71,4 +71,9 @@ function examine(path: string, allowed: number, self: number | null): LooseFile 
   if (!isWide && foreignOwner === null) return null;
   const wantedMode = isWide ? allowed : mode;
   return { path, mode: mode.toString(8), wantedMode: wantedMode.toString(8), foreignOwner };
+}
+
+/** The registry's file in a data directory. */
+export function registryFile(dataDir: string): string {
+  return join(dataDir, 'registry.sqlite');
 }

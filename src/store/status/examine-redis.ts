@@ -1,7 +1,7 @@
 /** The test of Redis by `upbeat doctor`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import { describeRedis, readRedisAddress } from '../../domain/redis-address.ts';
+import { describeRedis, readRedisAddress } from '../../domain/store-address.ts';
 import { messageOf } from '../../error.ts';
 import { silentLog } from '../../log.ts';
 import { openRedisConnection } from './redis-connection.ts';

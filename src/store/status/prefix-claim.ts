@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
-import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
+import { describeRedis, type RedisAddress } from '../../domain/store-address.ts';
 import type { Log } from '../../log.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';

@@ -1,7 +1,7 @@
 /** Creates the client of a Redis installation: a single server, one behind Sentinels, or a cluster. */
 import { createHash } from 'node:crypto';
 import { Cluster, Redis, type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
-import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { RedisAddress } from '../../domain/store-address.ts';
 import { messageOf } from '../../error.ts';
 
 /** A client; both kinds have the same commands. */

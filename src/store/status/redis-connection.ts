@@ -5,7 +5,7 @@
 import { createListeners } from '../../async/listeners.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
-import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
+import { describeRedis, type RedisAddress } from '../../domain/store-address.ts';
 import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { createRedisClient, type RedisClient, requireMaster } from './redis-client.ts';

@@ -1,7 +1,7 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
 
 import { getOrInsert } from '../../async/bounded-map.ts';
-import { requireRedisAddress } from '../../domain/redis-address.ts';
+import { requireRedisAddress } from '../../domain/store-address.ts';
 import type { MemoryStatusStore } from './memory-status-store.ts';
 import { createPrefixClaim, type PrefixClaim } from './prefix-claim.ts';
 import { type RedisScript, redisScript, runScript } from './redis-client.ts';

@@ -10,7 +10,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { getOrInsert } from '../../async/bounded-map.ts';
-import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
+import { createCooperativeQueue } from '../../async/in-parts.ts';
 import type { Clock } from '../../clock.ts';
 import type { Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';

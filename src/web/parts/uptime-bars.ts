@@ -1,5 +1,5 @@
 /** The past of services as bars with their uptime: the last 90 days on status pages, the last 24 hours on the dashboard. */
-import { createPromiseCache } from '../../async/promise-cache.ts';
+import { createPromiseCache } from '../../async/bounded-map.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { ancestorsOf } from '../../domain/service-parents.ts';

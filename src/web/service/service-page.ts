@@ -1,6 +1,6 @@
 /** The page of one service, and the response times of a range for its chart. */
 
-import { createPromiseCache } from '../../async/promise-cache.ts';
+import { createPromiseCache } from '../../async/bounded-map.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';

@@ -5,7 +5,7 @@ import { ResultReader } from '../../../src/cluster/results/result-reader.ts';
 import { ResultSender } from '../../../src/cluster/results/result-sender.ts';
 import { BEGIN, MAX_STREAM_RESULTS, READ, resultKeys } from '../../../src/cluster/results/result-stream.ts';
 import { SHARDS } from '../../../src/domain/node.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import type { RuledResult } from '../../../src/domain/result.ts';
 import { type Log, silentLog } from '../../../src/log.ts';
 import { createWorld, failed503, good, makeServices, START } from '../../record/record-world.ts';

@@ -11,7 +11,7 @@ import {
 import { type HeldShard, ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
 import { maintainShards } from '../../../src/cluster/shards/maintain-shards.ts';
 import { SHARDS, type ShardFence } from '../../../src/domain/node.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import { createStartPermit, readStartPermit } from '../../../src/engine/start-permit.ts';
 import { createLog } from '../../../src/log.ts';
 import { freePort } from '../../support/free-port.ts';

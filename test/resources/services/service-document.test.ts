@@ -6,7 +6,7 @@ import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
 import { CATEGORIES } from '../../../src/domain/category.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
-import { createOwnerDestinations } from '../../../src/outbound/owner-destinations.ts';
+import { createOwnerDestinations } from '../../../src/outbound/destination.ts';
 import { mergePatch } from '../../../src/resources/kit/read-document.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import { USUAL } from '../../support/attempts.ts';

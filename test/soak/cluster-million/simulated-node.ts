@@ -10,7 +10,7 @@ import { ClusterNodes } from '../../../src/cluster/nodes.ts';
 import { ResultSender } from '../../../src/cluster/results/result-sender.ts';
 import { ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
 import { SHARDS } from '../../../src/domain/node.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import type { RuledResult } from '../../../src/domain/result.ts';
 import { createStartPermit } from '../../../src/engine/start-permit.ts';
 import { silentLog } from '../../../src/log.ts';

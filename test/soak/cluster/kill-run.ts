@@ -9,7 +9,7 @@ import { createApiKey } from '../../../src/auth/api-keys.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { NodeRole } from '../../../src/domain/node.ts';
 import { silentLog } from '../../../src/log.ts';
-import { createWebhookSecret } from '../../../src/notify/webhook-signature.ts';
+import { createWebhookSecret } from '../../../src/notify/webhook-sender.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
 import { type Cluster, type ClusterNode, createCluster, SECRET_KEY } from '../../support/cluster.ts';
 import { CONTROL_PATH, startCountedSite } from '../../support/counted-site.ts';

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
-import { registryFile } from '../../../src/store/database/registry-file.ts';
+import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import type { Registry } from '../../../src/store/ports/registry.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
 import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';

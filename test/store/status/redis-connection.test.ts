@@ -1,7 +1,7 @@
 /** One connection to Redis: what the client alone would not come back from. */
 import t from 'tap';
 import { systemClock } from '../../../src/clock.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { RedisClient } from '../../../src/store/status/redis-client.ts';
 import { openRedisConnection } from '../../../src/store/status/redis-connection.ts';

@@ -1,7 +1,7 @@
 /** What the monitor mirrors into real Redis servers: it follows, and is mended after every absence. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openMonitorState, openRedisMirror } from '../../../src/store/status/redis-mirror.ts';
 import {

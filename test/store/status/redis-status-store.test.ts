@@ -1,7 +1,7 @@
 /** The status store in real Redis servers: the contract of the port, and what other processes see. */
 import t from 'tap';
 import { systemClock } from '../../../src/clock.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { MemoryStatusStore } from '../../../src/store/status/memory-status-store.ts';
 import { runScript } from '../../../src/store/status/redis-client.ts';

@@ -1,7 +1,7 @@
 /** Transitions as a stream in real Redis servers: each once and in order, whatever happens to Redis. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
-import { requireRedisAddress } from '../../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import type { Transition } from '../../../src/domain/status/current.ts';
 import { silentLog } from '../../../src/log.ts';
 import {

@@ -3,11 +3,7 @@
  * newer version.
  */
 import pg from 'pg';
-import {
-  describePostgres,
-  type PostgresAddress,
-  readPostgresAddress,
-} from '../../../domain/postgres-address.ts';
+import { type PostgresAddress, describePostgres, readPostgresAddress } from '../../../domain/store-address.ts';
 import { messageOf } from '../../../error.ts';
 import { POSTGRES_STEPS } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';

@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
-import type { PostgresAddress } from '../../../domain/postgres-address.ts';
+import type { PostgresAddress } from '../../../domain/store-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { isSessionEnd, READ_ONLY } from './postgres-error.ts';
 import {

@@ -1,7 +1,7 @@
 /** Finds the server that accepts writes among those in `storage.postgres.url`, and connects to it. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { describePostgres, type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
+import { type PostgresAddress, describePostgres, urlsOfServers } from '../../../domain/store-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { READ_ONLY } from './postgres-error.ts';
 import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './postgres-store.ts';

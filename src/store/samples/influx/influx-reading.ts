@@ -2,7 +2,7 @@
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleReads } from '../../ports/samples.ts';
-import { watchSampleThread } from '../silent-thread.ts';
+import { watchSampleThread } from '../sample-thread.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
 import type { InfluxSettings } from './influx-settings.ts';

@@ -15,9 +15,8 @@ import {
   type SampleStoreStats,
 } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
-import { createSampleBatcher } from '../sample-batcher.ts';
+import { type ThreadSilence, createSampleBatcher, watchSampleThread } from '../sample-thread.ts';
 import { createRegionNumbers } from '../series.ts';
-import { type ThreadSilence, watchSampleThread } from '../silent-thread.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
 import { POSTGRES_STEPS } from '../../../../src/store/database/migrations.ts';
-import { registryFile } from '../../../../src/store/database/registry-file.ts';
+import { registryFile } from '../../../../src/store/sqlite/private-files.ts';
 import { openPostgresMethods } from '../../../../src/store/registry/postgres-methods.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../../../src/store/registry/registry-thread.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../../../support/postgres-server.ts';

@@ -1,6 +1,6 @@
 /** Long work in parts: in its order, and never all at once. */
 import t from 'tap';
-import { createCooperativeQueue } from '../../src/async/cooperative-queue.ts';
+import { createCooperativeQueue } from '../../src/async/in-parts.ts';
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -4,8 +4,8 @@
  */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPrivateName } from '../host-name.ts';
-import type { Visibility } from '../service.ts';
+import { isPrivateName } from './host-name.ts';
+import type { Visibility } from './service.ts';
 
 /** An address in canonical form. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) is an IPv4 address. */
 export interface Address {

@@ -1,6 +1,6 @@
 /** The cache of promises: one call for all, an age, and what stands for a value that could not be made. */
 import t from 'tap';
-import { createPromiseCache } from '../../src/async/promise-cache.ts';
+import { createPromiseCache } from '../../src/async/bounded-map.ts';
 
 t.test('it makes a value once for all who ask, until its content changes or its time is over', async (t) => {
   let now = 0;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isPublicHost, usualVisibility } from '../../../src/domain/address/special-address.ts';
+import { isPublicHost, usualVisibility } from '../../src/domain/special-address.ts';
 
 t.test('it says which hosts everybody can reach', (t) => {
   for (const host of [
