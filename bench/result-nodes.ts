@@ -5,8 +5,8 @@
 import { systemClock } from '../src/clock.ts';
 import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { SHARDS } from '../src/domain/node.ts';
-import { readRedisAddress } from '../src/domain/store-address.ts';
 import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
+import { readRedisAddress } from '../src/domain/store-address.ts';
 import { silentLog } from '../src/log.ts';
 
 const [url = '', services = '0', rounds = '0'] = process.argv.slice(2);

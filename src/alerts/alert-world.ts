@@ -169,10 +169,7 @@ function behindOf(services: AlertServices, accountId: number): readonly Service[
   return ownedBy(services, accountId).filter(({ dependsOn }) => dependsOn !== undefined);
 }
 
-/**
- * Returns true if the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in
- * time.
- */
+/** Returns true if the newest check of a service began more than two intervals ago. A heartbeat that is missed is noticed in time. */
 function isCheckOld({ check }: Service, checkedAt: number, { usual, clock }: AlertSources): boolean {
   return check.kind !== 'heartbeat' && clock.now() - checkedAt > 2 * timingOf(check, usual).intervalMs;
 }

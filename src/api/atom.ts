@@ -4,7 +4,7 @@ import { type Incident, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
-import { type OpenApiOperation, type OpenApiParameter, SLUG, describeFile } from '../http/openapi.ts';
+import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
 import type { PublicReads } from '../store/ports/public-reads.ts';
@@ -12,7 +12,15 @@ import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { type PageView, type PageViewSources, keepPrivate, pageRefused, postsOfPage, readPageView, tellIncident } from '../view/status-page-view.ts';
+import {
+  keepPrivate,
+  type PageView,
+  type PageViewSources,
+  pageRefused,
+  postsOfPage,
+  readPageView,
+  tellIncident,
+} from '../view/status-page-view.ts';
 
 export interface AtomSources extends SiteSources {
   readonly registry: PublicReads;

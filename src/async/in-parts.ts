@@ -103,10 +103,7 @@ export function createCooperativeQueue(maxPerTurn: number): (task: () => void) =
 
 const finished = (): void => {};
 
-/**
- * Calls `work` with at most `size` of the items at a time, one call in each turn of the event loop. Rejects if `work`
- * throws.
- */
+/** Calls `work` with at most `size` of the items at a time, one call in each turn of the event loop. Rejects if `work` throws. */
 export async function forEachYielding<Item>(
   items: readonly Item[],
   size: number,

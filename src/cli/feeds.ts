@@ -5,7 +5,7 @@ import { formatTime } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure.ts';
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { safeLink } from '../feeds/feed-kind.ts';
-import { type FinderParts, catalogueLine, findFeed, isMoved } from '../feeds/find-feed.ts';
+import { catalogueLine, type FinderParts, findFeed, isMoved } from '../feeds/find-feed.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { VERSION } from '../version.ts';

@@ -10,8 +10,8 @@ import {
   type PageTexts,
   type PictureUse,
 } from '../domain/status-page.ts';
-import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/destination.ts';
+import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { viewVerification } from '../resources/kit/domain-verification.ts';

@@ -5,9 +5,7 @@ import { redisScript } from '../store/status/redis-client.ts';
 
 /** The state of a node, with the identity of its process. */
 export interface NodeRecord extends Omit<NodeState, 'lastSeen'> {
-  /**
-   * Distinguishes the process from later ones on its machine with the same id; null: the system does not provide it.
-   */
+  /** Distinguishes the process from later ones on its machine with the same id; null: the system does not provide it. */
   readonly process: string | null;
   /** True: the node is still loading, or stopping. Other nodes do not count it, but its name is taken. */
   readonly starting: boolean;
@@ -29,10 +27,7 @@ export function formatNode({ instance, record }: StoredNode): string {
   return instance + (record === null ? '' : JSON.stringify(record));
 }
 
-/**
- * Parses a value. Members that an older version does not write get defaults; unknown members of a newer version are
- * ignored.
- */
+/** Parses a value. Members that an older version does not write get defaults; unknown members of a newer version are ignored. */
 export function parseNode(name: string, value: string): StoredNode {
   const instance = value.slice(0, INSTANCE_LENGTH);
   return { instance, record: readRecord(name, value.slice(INSTANCE_LENGTH)) };
@@ -94,10 +89,7 @@ export interface NameClaim {
   noteHeld(): void;
 }
 
-/**
- * Creates the claim to `name`. A holder on another machine is alive if its entry is renewed while this process watches
- * it.
- */
+/** Creates the claim to `name`. A holder on another machine is alive if its entry is renewed while this process watches it. */
 export function createNameClaim(name: string, isRunning: IsRunning): NameClaim {
   let first: { readonly instance: string; readonly seen: string } | null = null;
   let replaces = '';
@@ -168,11 +160,10 @@ end
 return answer`;
 
 /**
- * Renews a node, or registers it. Keys: records, seen. Arguments: name, value, the instance that may be replaced although
- * it is live, or an empty string, and whether to list the live nodes, 1 or 0. Nodes whose last renewal is too old, or in
- * the future since the clock was set, are removed. Returns 'renewed', Redis' time, for how many milliseconds there has
- * been a live node, and the live nodes; or 'taken', Redis' time, and the value and last renewal of the live node that has
- * the name.
+ * Renews a node, or registers it. Keys: records, seen. Arguments: name, value, the instance that may be replaced although it is live,
+ * or an empty string, and whether to list the live nodes, 1 or 0. Nodes whose last renewal is too old, or in the future since the
+ * clock was set, are removed. Returns 'renewed', Redis' time, for how many milliseconds there has been a live node, and the live
+ * nodes; or 'taken', Redis' time, and the value and last renewal of the live node that has the name.
  */
 export const RENEW = redisScript(`${TIME}
 local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. text(now - ${NODE_LIFE_MS}))

@@ -87,10 +87,7 @@ export class ClusterNodes implements RedisPart {
   #announced = '';
   #clockProblem: string | null = null;
   readonly #connection: RedisConnection;
-  /**
-   * Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the
-   * listener.
-   */
+  /** Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the listener. */
   readonly watch: (listener: () => void) => () => void;
   readonly state: () => RedisConnectionState;
   readonly close: () => void;
@@ -162,9 +159,7 @@ export class ClusterNodes implements RedisPart {
     if (this.#connection.ready) this.#connection.run((client) => this.#renew(client)).catch(() => {});
   }
 
-  /**
-   * Makes the other nodes count this one no longer, because it is stopping. Its name stays taken until {@link leave}.
-   */
+  /** Makes the other nodes count this one no longer, because it is stopping. Its name stays taken until {@link leave}. */
   async withdraw(): Promise<void> {
     this.#counts = false;
     await this.#write(this.#ownRecord());
@@ -311,9 +306,7 @@ function textsOf(answer: unknown): string[] {
 interface ClockOffset {
   /** This process' wall clock minus Redis' clock, milliseconds; 0 before the first answer. */
   readonly ms: number;
-  /**
-   * Begins a round trip. Call the returned function with Redis' time (epoch milliseconds) when the response arrives.
-   */
+  /** Begins a round trip. Call the returned function with Redis' time (epoch milliseconds) when the response arrives. */
   measure(): (redisAt: number) => void;
 }
 
@@ -332,8 +325,7 @@ const MAX_AGE_MS = 60_000;
 const ROUNDING_MS = 1;
 
 /**
- * Creates an estimate without measurements. It keeps the measurement with the shortest round trip until a newer one
- * contradicts it.
+ * Creates an estimate without measurements. It keeps the measurement with the shortest round trip until a newer one contradicts it.
  */
 export function createClockOffset(clock: Clock): ClockOffset {
   let kept: Measurement | null = null;

@@ -54,9 +54,7 @@ export function createStation(
     },
     /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
     noteDoubt: connectivity.noteDoubt,
-    /**
-     * An attempt has been waiting so long for its response that the response may be slow; queries the control targets.
-     */
+    /** An attempt has been waiting so long for its response that the response may be slow; queries the control targets. */
     noteDelay: connectivity.noteDelay,
     /**
      * Forgets a service that was removed or moved to another node. This node does not check it again. What is held of one that has
@@ -83,9 +81,7 @@ export function phaseShiftOf(region: string, regions: readonly string[], interva
   return rank <= 0 ? 0 : Math.round((rank * intervalMs) / regions.length) % intervalMs;
 }
 
-/**
- * Maximum change of the shift within an interval. After a larger step, a service could wait longer than an interval.
- */
+/** Maximum change of the shift within an interval. After a larger step, a service could wait longer than an interval. */
 const MAX_STEP = 1 / 8;
 
 /**

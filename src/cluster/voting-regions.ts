@@ -4,9 +4,8 @@ import { type NodeState, regionsOf } from '../domain/node.ts';
 
 export interface VotingRegions {
   /**
-   * Names of the regions, in order. `intervalMs`: a shorter interval of a service, for which regions without a live node
-   * lose their vote earlier; default: the setting. A longer one lets them keep it no longer, because a node that restarts is
-   * back within minutes.
+   * Names of the regions, in order. `intervalMs`: a shorter interval of a service, for which regions without a live node lose their
+   * vote earlier; default: the setting. A longer one lets them keep it no longer, because a node that restarts is back within minutes.
    */
   voting(intervalMs?: number): readonly string[];
   /** Stops watching the nodes. */

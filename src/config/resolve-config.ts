@@ -2,15 +2,10 @@
 
 import { fileURLToPath } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import {
-  isPrivateRange,
-  metadataPurposeOf,
-  PRIVATE_RANGES,
-  readAddress,
-} from '../domain/special-address.ts';
 import { longestCheckMs } from '../domain/check-timing.ts';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';
+import { isPrivateRange, metadataPurposeOf, PRIVATE_RANGES, readAddress } from '../domain/special-address.ts';
 import type { TSchema } from '../json-schema.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';

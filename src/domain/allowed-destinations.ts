@@ -5,10 +5,7 @@ import type { SettingProblem } from './input-problem.ts';
 export interface AllowedDestinations {
   /** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
   readonly ports: readonly number[] | null;
-  /**
-   * True if the account is trusted: it may name addresses, single labels and private suffixes too, and needs no proof of a
-   * host.
-   */
+  /** True if the account is trusted: it may name addresses, single labels and private suffixes too, and needs no proof of a host. */
   readonly anyHost: boolean;
   /**
    * Why nothing connects to a host, which is an address in any notation or a name; null: it may be connected to, as far as its

@@ -1,7 +1,4 @@
-/**
- * The interval of a service's checks, the timeout of an attempt, and the bound for slow: its own values, or those of the
- * settings.
- */
+/** The interval of a service's checks, the timeout of an attempt, and the bound for slow: its own values, or those of the settings. */
 import type { CheckDefinition } from './service.ts';
 
 /** Times of a check, milliseconds. */

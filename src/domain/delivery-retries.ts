@@ -31,9 +31,8 @@ export function retryAt(attempts: number, now: number, chance: number): number |
 }
 
 /**
- * The time of the next try of a letter; as {@link retryAt}. It is tried each hour at least, since the mail server may be
- * repaired at any time, and for a day from `createdAt`, however often others had it tried in between. `createdAt`: null: not
- * known.
+ * The time of the next try of a letter; as {@link retryAt}. It is tried each hour at least, since the mail server may be repaired at
+ * any time, and for a day from `createdAt`, however often others had it tried in between. `createdAt`: null: not known.
  */
 export function retryLetterAt(
   { attempts, createdAt }: { readonly attempts: number; readonly createdAt: number | null },

@@ -73,11 +73,10 @@ export function readTime(text: string): number | null {
 export const MIN_INCIDENT_RETENTION_MS = 30 * DAY_MS;
 
 /**
- * The next retention time: the time by which retention counts, epoch milliseconds. It never goes back, never exceeds the
- * wall clock by going forward, and moves at most twice as fast as time passes. So a clock that is set forward by a year for
- * an hour makes nothing older than it is by more than an hour, and the time that the program did not run is made up for as
- * slowly. `elapsedMs`: time since `known` by the monotonic clock. Whole milliseconds, as every time in the registry: PostgreSQL takes
- * no others.
+ * The next retention time: the time by which retention counts, epoch milliseconds. It never goes back, never exceeds the wall clock by
+ * going forward, and moves at most twice as fast as time passes. So a clock that is set forward by a year for an hour makes nothing
+ * older than it is by more than an hour, and the time that the program did not run is made up for as slowly. `elapsedMs`: time since
+ * `known` by the monotonic clock. Whole milliseconds, as every time in the registry: PostgreSQL takes no others.
  */
 export function nextRetentionTime(known: number, now: number, elapsedMs: number): number {
   return Math.floor(Math.max(known, Math.min(now, known + 2 * elapsedMs)));

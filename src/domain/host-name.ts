@@ -84,10 +84,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
-/**
- * Returns true if a host name can never lead to a public address: it has a private suffix, or a single label such as
- * `localhost`.
- */
+/** Returns true if a host name can never lead to a public address: it has a private suffix, or a single label such as `localhost`. */
 export function isPrivateName(host: string): boolean {
   const reading = readHostName(host);
   return !reading.ok && (reading.problem.code === 'private_suffix' || reading.problem.code === 'one_label');

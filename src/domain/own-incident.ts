@@ -1,5 +1,4 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
-
 import {
   describeOpening,
   type Incident,
@@ -41,11 +40,10 @@ interface IncidentStep {
 }
 
 /**
- * The own incident after a check; null: the check does not change it. `open` is the service's unresolved own
- * incident, or null. One opens when the service goes down (`investigating`, `major`), goes to
- * `monitoring` at the first good check and to `resolved` after two more, and returns to `investigating` when the
- * service fails again before that. While the service is down, the severity is `maintenance` during a maintenance of the
- * vendor, and `major` otherwise. While it may be down behind another one, none opens.
+ * The own incident after a check; null: the check does not change it. `open` is the service's unresolved own incident, or null. One
+ * opens when the service goes down (`investigating`, `major`), goes to `monitoring` at the first good check and to `resolved` after
+ * two more, and returns to `investigating` when the service fails again before that. While the service is down, the severity is
+ * `maintenance` during a maintenance of the vendor, and `major` otherwise. While it may be down behind another one, none opens.
  */
 export function stepOwnIncident(open: Incident | null, step: IncidentStep): Incident | null {
   const { current, isAlone = true } = step;

@@ -71,9 +71,7 @@ export interface Attempt {
    * response arrived.
    */
   readonly lostMs: number;
-  /**
-   * A HEAD got no response, and the service has never responded to one, so that HEAD itself may be the reason.
-   */
+  /** A HEAD got no response, and the service has never responded to one, so that HEAD itself may be the reason. */
   readonly headUnproven: boolean;
   /** The probe memory after the attempt. */
   readonly memory: ProbeMemory;

@@ -7,8 +7,7 @@ export const MAX_PARENTS = 5;
 const MAX_ANCESTORS = 100;
 
 /**
- * The first circle through `start`, which begins and ends with it; null: there is none. `parentsOf`: the services that one depends
- * on.
+ * The first circle through `start`, which begins and ends with it; null: there is none. `parentsOf`: the services that one depends on.
  */
 export function findCircle(
   start: string,

@@ -1,5 +1,4 @@
 /** Owners' status pages: their texts, bounds and lists of services. */
-
 import { readColour } from './page-colour.ts';
 import { findForbidden, isVisible } from './printable-text.ts';
 import type { PageTextField, Refusal } from './refusal.ts';

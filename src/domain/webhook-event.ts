@@ -1,5 +1,4 @@
 /** Events of owners' webhooks, and their JSON. */
-
 import { formatTime, formatTimeOrNull } from './durations.ts';
 import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident/incident.ts';
 import type { Service } from './service.ts';
@@ -40,9 +39,7 @@ export function messageId(random: Uint8Array): string {
   return `msg_${Buffer.from(random).toString('hex')}`;
 }
 
-/**
- * The body of a delivery: JSON with stable members in a stable order. `at` is the time of the delivery, epoch milliseconds.
- */
+/** The body of a delivery: JSON with stable members in a stable order. `at` is the time of the delivery, epoch milliseconds. */
 export function webhookBody(event: WebhookEvent, at: number): string {
   const body = { type: event.type, timestamp: formatTime(at), data: dataOf(event) };
   // Unpaired surrogates have no UTF-8, in which bodies are stored and sent.

@@ -1,7 +1,6 @@
 /**
- * Messages between the fleet supervisor (main thread) and a host (probe thread). Results are packed: numbers in one
- * transferred Float64Array, and the few texts beside it. To clone a result as an object takes 4 µs; packed it takes a
- * fraction of that.
+ * Messages between the fleet supervisor (main thread) and a host (probe thread). Results are packed: numbers in one transferred
+ * Float64Array, and the few texts beside it. To clone a result as an object takes 4 µs; packed it takes a fraction of that.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CheckTiming } from '../domain/check-timing.ts';

@@ -1,5 +1,4 @@
 /** Builds the entries of feeds from what the kinds parse, with the same limits for every kind. */
-
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/incident/feed-entry.ts';

@@ -1,5 +1,4 @@
 /** The bytes of a document as text. */
-
 import { FeedFormatError } from './feed-kind.ts';
 
 /** Supported encodings besides UTF-8, by the labels of WHATWG's Encoding standard. */

@@ -1,6 +1,4 @@
-/**
- * The behaviour of a feed's actor: when to poll, and what to keep between polls. Pure; `poller.ts` performs the effects.
- */
+/** The behaviour of a feed's actor: when to poll, and what to keep between polls. Pure; `poller.ts` performs the effects. */
 import type { Step } from '../actor/actor-group.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 

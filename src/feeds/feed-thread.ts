@@ -1,5 +1,4 @@
 /** The thread of the poller. It is restarted when it ends, since a document may crash its parser. */
-
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import type { StatusPage } from '../domain/service.ts';

@@ -3,12 +3,20 @@
  * until a reader accepts one. And what a page of the catalogue that cannot be read is now.
  */
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
+import type { StatusPage } from '../domain/service.ts';
 import { readFeedDocument } from './build-entry.ts';
 import { decodeText } from './decode-text.ts';
-import { type FeedAddress, FeedFormatError, type FeedKindName, type FeedSource, originOf, pageBase, safeLink } from './feed-kind.ts';
+import {
+  type FeedAddress,
+  FeedFormatError,
+  type FeedKindName,
+  type FeedSource,
+  originOf,
+  pageBase,
+  safeLink,
+} from './feed-kind.ts';
 import { FEED_KINDS } from './kinds-table.ts';
 import { type PollParts, pollFeed } from './poll-feed.ts';
-import type { StatusPage } from '../domain/service.ts';
 
 /** The dependencies of the finder. */
 export type FinderParts = Omit<PollParts, 'inTurn'>;

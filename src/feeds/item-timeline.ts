@@ -2,7 +2,6 @@
  * Parses the text of an item of RSS or Atom into updates. Several vendors write each update as a line with its time,
  * followed by a line that begins with its state (`Monitoring - A fix is out.`); others write only the newest state.
  */
-
 import { DAY_MS } from '../domain/durations.ts';
 import { endRank, LEADING_SIGNS, meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';

@@ -1,8 +1,4 @@
-/**
- * Reads untrusted JSON: a value of an unexpected type counts as missing. Every kind whose documents are JSON uses these
- * functions.
- */
-
+/** Reads untrusted JSON: a value of an unexpected type counts as missing. Every kind whose documents are JSON uses these functions. */
 import { decodeText } from './decode-text.ts';
 import { FeedFormatError } from './feed-kind.ts';
 import { readTime } from './read-time.ts';
@@ -14,8 +10,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 64;
 
 /**
- * Parses a document in UTF-8 or UTF-16. Throws {@link FeedFormatError} if it is empty, HTML, not JSON, or nested more than
- * 64 deep.
+ * Parses a document in UTF-8 or UTF-16. Throws {@link FeedFormatError} if it is empty, HTML, not JSON, or nested more than 64 deep.
  */
 export function readJson(body: Uint8Array): unknown {
   const text = decodeText(body).trim();

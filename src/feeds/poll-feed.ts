@@ -1,5 +1,4 @@
 /** One poll of a feed: requests each document with the validators of the last poll, and parses it if it has changed. */
-
 import { createHash } from 'node:crypto';
 import { describeCause } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';

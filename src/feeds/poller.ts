@@ -2,7 +2,6 @@
  * Polls vendors' status pages: an actor per feed, conditional requests, backoff after failures, and at most one open
  * request per host. Runs in a thread of its own, since the documents may be hostile.
  */
-
 import { createActorGroup } from '../actor/actor-group.ts';
 import { createKeyedLimiter } from '../async/concurrency-limiter.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';

@@ -2,7 +2,6 @@
  * Outages that a status page shows by the states of its parts, or by its own, before or without an incident. Monitors set
  * such states, and people often set them first and write later.
  */
-
 import type { FeedEntry, FeedIncident } from '../domain/incident/feed-entry.ts';
 import { buildIncident } from './build-entry.ts';
 

@@ -2,7 +2,6 @@
  * Receives the entries of vendors' feeds: assigns each entry to the services that it concerns, stores it and updates the
  * cache. If the registry is unavailable, the feed is read again.
  */
-
 import { getOrInsert } from '../async/bounded-map.ts';
 import { IdMap } from '../async/id-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';

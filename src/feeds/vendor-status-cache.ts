@@ -1,5 +1,4 @@
 /** The current vendor statuses in memory, for responses with the status of a service and for own incidents. */
-
 import { HOUR_MS } from '../domain/durations.ts';
 import { isWithin, type Maintenance } from '../domain/incident/maintenance.ts';
 import { type ServiceVendorStatus, worstOf } from '../domain/incident/vendor-incident.ts';
@@ -83,8 +82,7 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       feeds.set(feedId, { feedId, readAt, problem });
     },
     /**
-     * The time at which a feed that is stale was last read; null: it is not. One that was never read counts as read at
-     * `startedAt`.
+     * The time at which a feed that is stale was last read; null: it is not. One that was never read counts as read at `startedAt`.
      */
     staleSince(feedId: string, startedAt: number): number | null {
       const readAt = feeds.get(feedId)?.readAt ?? startedAt;

@@ -2,7 +2,6 @@
  * Parses RSS 0.91 to 2.0 and Atom into plain items. Hardened against hostile documents: no DTD, no entities except XML's
  * own five and numeric ones, limits on depth, items and sizes, and linear time.
  */
-
 import { Parser } from 'htmlparser2';
 import { decodeXml } from './decode-text.ts';
 import { FeedFormatError } from './feed-kind.ts';

@@ -2,10 +2,10 @@
  * Assertions of `http` checks: one line each, such as `body contains ok`, `header content-type matches ^text/` or
  * `json $.status is ok`, and the expressions of RE2 in them. Pure.
  */
-import { isPlainPath } from './json-query.ts';
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
+import { isPlainPath } from './json-query.ts';
 
 /** The subject of an assertion. */
 type Subject = 'status' | 'time' | 'header' | 'body' | 'json';

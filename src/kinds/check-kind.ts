@@ -27,13 +27,10 @@ export interface CheckKind {
   /** The settings: the one source of what forms, commands and files take, and of its validation. */
   readonly settings: TObject;
   /**
-   * The problem of settings that fit the schema. `names`: the settings, and the credentials that are stored and stay. Absent:
-   * nothing.
+   * The problem of settings that fit the schema. `names`: the settings, and the credentials that are stored and stay. Absent: nothing.
    */
   readonly refuse?: (settings: CheckSettings, names: ReadonlySet<string>) => readonly WrongSetting[];
-  /**
-   * Moves what names a credential by itself among the credentials. Absent: settings stay where they were given.
-   */
+  /** Moves what names a credential by itself among the credentials. Absent: settings stay where they were given. */
   readonly sortSecrets?: (settings: CheckSettings) => CheckSettings;
   /**
    * The destination of credentials: scheme and port at the domain, or the origin of `check.url`. They are sealed for this

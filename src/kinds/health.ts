@@ -2,7 +2,6 @@
  * Kind `health`: requests `/api/health` and reads the status word in the body. Where there is no health endpoint, the root
  * check decides (decisions, Health check).
  */
-
 import { HOUR_MS } from '../domain/durations.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import type { ProbeMemory } from '../domain/result.ts';

@@ -1,5 +1,4 @@
 /** Kind `http`: a request of the owner's choice, and assertions on the response. */
-
 import type { Failure } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { type AcceptRule, ignoresCertificate } from '../domain/service.ts';

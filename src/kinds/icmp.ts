@@ -1,5 +1,4 @@
 /** Kind `icmp`: echo requests, by the ping of the system. */
-
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import { Type } from '../json-schema.ts';

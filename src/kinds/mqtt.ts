@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { failureOf } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import type { Dialogue } from '../outbound/dialogue.ts';
-import { defineKind, PortSetting } from './check-kind.ts';
 import { matchesExpression } from './assertions.ts';
+import { defineKind, PortSetting } from './check-kind.ts';
 import {
   breakOff,
   contentFailure,

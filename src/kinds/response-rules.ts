@@ -79,9 +79,7 @@ function statusFailure(statusCode: number): Failure {
 /** Maximum size of a health body before and after decoding, bytes. */
 export const MAX_HEALTH_BYTES = 65_536;
 
-/**
- * Maximum length of a status word in a health body, characters; the rest is cut off. Control characters become spaces.
- */
+/** Maximum length of a status word in a health body, characters; the rest is cut off. Control characters become spaces. */
 const MAX_WORD_LENGTH = 64;
 
 /** The outcome of a health check. */
@@ -102,10 +100,7 @@ export type HealthVerdict =
 /** Status codes that mean that there is no health endpoint, until a valid health body was seen once. */
 const MISSING_CODES = new Set([404, 405, 410, 501]);
 
-/**
- * Judges the response to a health check. `healthSeen`: a valid health body was seen before, so its absence is a
- * failure.
- */
+/** Judges the response to a health check. `healthSeen`: a valid health body was seen before, so its absence is a failure. */
 export function judgeHealth(head: ResponseHead, body: BodyReading, healthSeen: boolean): HealthVerdict {
   const { statusCode } = head;
   // A number that HTTP does not define says nothing of health, so the root check decides.

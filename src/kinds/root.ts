@@ -1,5 +1,4 @@
 /** Kind `root`: requests the root of the domain, by HEAD where the server supports it (decisions, Root check). */
-
 import { BoundedMap } from '../async/bounded-map.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { hostInUrl } from '../domain/host-name.ts';
@@ -47,10 +46,7 @@ export const rootCheck: CheckKind = {
   },
 };
 
-/**
- * Creates the function that makes root checks. `memory` is the probe memory before the attempt; by default that of the
- * target.
- */
+/** Creates the function that makes root checks. `memory` is the probe memory before the attempt; by default that of the target. */
 export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinationOf }: ProbeTools) {
   const headers = ['user-agent', userAgent, 'accept', '*/*'];
   const support = createHeadSupport();

@@ -1,5 +1,4 @@
 /** Formats of settings of checks that are text: what each accepts, and an example for messages. */
-
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isExpression, readAssertion } from './assertions.ts';

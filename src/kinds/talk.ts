@@ -1,5 +1,4 @@
 /** Checks that talk with a server by a protocol of its own: the connection, TLS at once or later, and what the talk has found. */
-
 import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
 import type { Attempt } from '../domain/result.ts';

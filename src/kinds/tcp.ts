@@ -1,5 +1,4 @@
 /** Kind `tcp`: a connection to a port, and what the server says first. */
-
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { failureOf } from '../domain/failure.ts';

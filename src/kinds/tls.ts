@@ -1,5 +1,4 @@
 /** Kind `tls`: a TLS handshake at any port, and how long the certificate is still valid. */
-
 import { DAY_MS } from '../domain/durations.ts';
 import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';

@@ -1,5 +1,4 @@
 /** Kind `websocket`: the opening handshake of RFC 6455 and, if the owner expects one, the first message of the server. */
-
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -11,6 +10,7 @@ import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, isTlsCode, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
 import type { Headers } from '../outbound/response-head.ts';
+import { matchesExpression } from './assertions.ts';
 import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,
@@ -18,7 +18,6 @@ import {
   refuseClientCertificate,
 } from './client-certificate.ts';
 import { connect, timingOf } from './connect.ts';
-import { matchesExpression } from './assertions.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 /** Loads the client with the first check of this kind, since it takes memory in every thread. */
@@ -109,10 +108,7 @@ interface Said {
   readonly failure: Failure | null;
   /** Milliseconds from the request to the response of the handshake; null: none arrived. */
   readonly firstByteMs: number | null;
-  /**
-   * The time at which the handshake, or the message that is waited for, was complete, monotonic milliseconds; null: it was
-   * not.
-   */
+  /** The time at which the handshake, or the message that is waited for, was complete, monotonic milliseconds; null: it was not. */
   readonly answeredAt: number | null;
 }
 

@@ -2,7 +2,6 @@
  * The current role of this process, behind one interface that survives a change of role: API and pages continue while a
  * serving process becomes the monitor.
  */
-
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { ServiceVendorStatus } from '../domain/incident/vendor-incident.ts';
@@ -136,9 +135,8 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
 }
 
 /**
- * Creates the role of a cluster process that neither evaluates results nor serves the site, and answers only `/healthz`,
- * `/readyz` and `/metrics`. `standby`: a judge that becomes the monitor when the lease is free; `probing`: a node that only
- * makes checks.
+ * Creates the role of a cluster process that neither evaluates results nor serves the site, and answers only `/healthz`, `/readyz` and
+ * `/metrics`. `standby`: a judge that becomes the monitor when the lease is free; `probing`: a node that only makes checks.
  */
 export function createIdleRole(name: 'standby' | 'probing', log: Log): Role {
   const status = createMemoryStatusStore({ log });

@@ -1,5 +1,4 @@
 /** Joins the site: rendering, sign-in by key, the API and the pages, their metrics, and the HTTP server. */
-
 import type { AlertFigures } from '../alerts/alert-figures.ts';
 import { createKeyAuthenticator } from '../auth/key-authenticator.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';

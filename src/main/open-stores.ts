@@ -1,5 +1,4 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
-
 import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -150,9 +149,7 @@ interface OpenBefore {
   readonly copy: MemoryStatusStore | null;
 }
 
-/**
- * Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false.
- */
+/** Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false. */
 export async function openMonitorStores(
   parts: StoreParts,
   { registry, redis, ...shared }: SharedStores,

@@ -1,5 +1,4 @@
 /** The channels of `alerts.operator`, with their settings validated by the schemas of their kinds. */
-
 import { ConfigError, type ConfigProblem } from '../config/config-error.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Channel } from '../domain/alert/channel.ts';

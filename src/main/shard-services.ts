@@ -2,7 +2,6 @@
  * The services of the shards that a node holds. They are loaded from the registry when the node gains a shard, and
  * updated as they change.
  */
-
 import type { Cancel, Clock } from '../clock.ts';
 import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
 import { shardOf } from '../domain/node.ts';

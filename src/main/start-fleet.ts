@@ -17,10 +17,7 @@ import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
 import type { StoreParts } from './open-stores.ts';
 
-/**
- * Timeout of a connection to a control target, milliseconds. The record itself waits 3 s of event loop time for a
- * response.
- */
+/** Timeout of a connection to a control target, milliseconds. The record itself waits 3 s of event loop time for a response. */
 const CONTROL_TIMEOUT_MS = 8_000;
 
 /** The number of probe threads of a fleet. */

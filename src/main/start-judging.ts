@@ -1,6 +1,4 @@
-/**
- * The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes.
- */
+/** The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes. */
 import { createRecheckSender } from '../cluster/channels.ts';
 import { ResultReader, type ResultReaderStats } from '../cluster/results/result-reader.ts';
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';

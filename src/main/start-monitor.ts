@@ -56,10 +56,9 @@ export interface StoodBy {
 const RETENTION_PAUSE_MS = 30_000;
 
 /**
- * Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated.
- * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `stoodBy` null: everything is loaded
- * first. Otherwise the monitor judges at once, with the states that the registry has from now on, since the caller holds the
- * lease.
+ * Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated. `openInflux`:
+ * InfluxDB if this process has opened it for writing already, else null. `stoodBy` null: everything is loaded first. Otherwise the
+ * monitor judges at once, with the states that the registry has from now on, since the caller holds the lease.
  */
 export async function startMonitor(
   parts: RoleParts,
@@ -183,8 +182,7 @@ export async function startMonitor(
       await listing;
       await vendors.stop();
       await Promise.all([fleet?.stop(), judging?.stop()]);
-      // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in
-      // flight.
+      // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in flight.
       inbox?.stop();
       await record.stop();
       sampleRegions.stop();

@@ -27,10 +27,7 @@ export interface Probing {
     /** Failures that a neighbour has contradicted. */
     readonly contradicted: number;
   };
-  /**
-   * Ends the checks in flight, sends their results, and releases the shards, so that other nodes have them within a few
-   * seconds.
-   */
+  /** Ends the checks in flight, sends their results, and releases the shards, so that other nodes have them within a few seconds. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Determines the role of this process, and promotes a waiting judge to the monitor when the previous monitor has ended.
- */
+/** Determines the role of this process, and promotes a waiting judge to the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
 import type { ShardCounts } from '../cluster/shards/maintain-shards.ts';
@@ -26,8 +24,7 @@ import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
 /**
- * Starts the tasks that only the monitor may do beside its record, while `isOurs` returns true. Returns a function that
- * stops them.
+ * Starts the tasks that only the monitor may do beside its record, while `isOurs` returns true. Returns a function that stops them.
  */
 type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
@@ -122,9 +119,7 @@ export class RoleChanges {
     return { services, checksDone, online, offlineSince, reachesRegistry };
   }
 
-  /**
-   * The probing part of this node; null: this node makes no checks, or there is no cluster and the monitor makes them.
-   */
+  /** The probing part of this node; null: this node makes no checks, or there is no cluster and the monitor makes them. */
   probing(): Probing | null {
     return this.#probing;
   }

@@ -1,6 +1,13 @@
 /** Metrics of the program for Prometheus. */
 import { createHistogram } from 'node:perf_hooks';
-import { Counter, Gauge, type Metric, type MetricValueWithName, Registry, collectDefaultMetrics } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type Metric,
+  type MetricValueWithName,
+  Registry,
+} from 'prom-client';
 import { getOrInsert } from '../async/bounded-map.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';

@@ -1,5 +1,4 @@
 /** Registers the metrics of a node of a cluster. */
-
 import { type NodeState, regionsOf } from '../domain/node.ts';
 import type { Service } from '../domain/service.ts';
 import { failingRegions } from '../domain/status/agree.ts';

@@ -197,8 +197,7 @@ function listHeaders(end: string, hostname: string): Readonly<Record<string, str
 }
 
 /**
- * The name of the topic that somebody is asked to confirm, without words of an owner: strangers could have anything sent to
- * anybody.
+ * The name of the topic that somebody is asked to confirm, without words of an owner: strangers could have anything sent to anybody.
  */
 function askedName({ kind, plainName: name }: TopicName, language: MessageLanguage, siteUrl: string): string {
   const where = kind === 'page' ? siteUrl.replace(/^https?:\/\//, '') : '';

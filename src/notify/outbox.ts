@@ -2,7 +2,6 @@
  * Sends what waits in the registry: polls for it, bounds how much is in flight, and stores what came of each attempt, so that
  * an attempt is repeated only if its outcome could not be stored.
  */
-
 import { atMostEvery } from '../async/at-most-every.ts';
 import { createCoalescingLoop, createPollGate } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../clock.ts';

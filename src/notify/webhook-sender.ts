@@ -2,18 +2,18 @@
  * Sends the deliveries of owners' webhooks: signed, by guarded connections, with retries over a day. Due deliveries are
  * in the registry, so that a restart loses none.
  */
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Random } from '../clock.ts';
 import { retryAt } from '../domain/delivery-retries.ts';
 import { SECOND_MS } from '../domain/durations.ts';
 import type { DeliveryProblem } from '../domain/refusal.ts';
+import { messageId } from '../domain/webhook-event.ts';
 import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
-import { type DeliveryCounter, type SenderContext, deliveryEnd, startOutbox } from './outbox.ts';
-import { createHmac, randomBytes } from 'node:crypto';
-import { messageId } from '../domain/webhook-event.ts';
+import { type DeliveryCounter, deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 
 const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_RESPONSE_BYTES = 64 * 1024;

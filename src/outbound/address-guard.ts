@@ -4,6 +4,7 @@
  */
 import type { BlockList } from 'node:net';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
+import type { AddressRefusal } from '../domain/failure.ts';
 import {
   blockListOf,
   contains,
@@ -11,7 +12,6 @@ import {
   readAddress,
   specialPurposeOf,
 } from '../domain/special-address.ts';
-import type { AddressRefusal } from '../domain/failure.ts';
 
 /** Which addresses and ports may be dialled. */
 export interface AddressPolicy {
@@ -34,9 +34,8 @@ export interface AddressLoad {
 /** Checks addresses against a policy. */
 export interface AddressGuard {
   /**
-   * Returns null if the address may be dialled, otherwise the reason. `address` is a literal; anything else is refused.
-   * `port` null: the protocol has no ports.
-   * The address of a cloud's metadata service is never allowed.
+   * Returns null if the address may be dialled, otherwise the reason. `address` is a literal; anything else is refused. `port` null:
+   * the protocol has no ports. The address of a cloud's metadata service is never allowed.
    */
   judge(address: string, port: number | null): AddressRefusal | null;
   /** Bounds the connections to addresses that may be dialled; absent: they have none. */

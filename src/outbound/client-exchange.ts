@@ -1,7 +1,6 @@
 /**
- * One HTTP/1.1 request and its response over an open connection, by undici, for all requests except checks. Feeds,
- * webhooks and sign-in use the strict parser of a maintained client. Checks must accept what browsers accept, so they
- * use `exchange.ts` (ADR 11).
+ * One HTTP/1.1 request and its response over an open connection, by undici, for all requests except checks. Feeds, webhooks and
+ * sign-in use the strict parser of a maintained client. Checks must accept what browsers accept, so they use `exchange.ts` (ADR 11).
  */
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';

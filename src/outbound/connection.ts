@@ -126,9 +126,8 @@ function authoritiesOf(caFile: string | null): string[] | undefined {
 /** Milliseconds with a fraction. Null: the phase did not happen. */
 export interface PhaseTimings {
   /**
-   * The time at which the first connection began, if no name had to be resolved before it, monotonic milliseconds; null: a
-   * name was resolved first, or no connection began. Our own work before it, such as starting other checks, is not the
-   * target's time.
+   * The time at which the first connection began, if no name had to be resolved before it, monotonic milliseconds; null: a name was
+   * resolved first, or no connection began. Our own work before it, such as starting other checks, is not the target's time.
    */
   beganAt: number | null;
   /** Also null if no query was sent, because of a literal address, the hosts file or the cache. */

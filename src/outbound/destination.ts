@@ -1,10 +1,10 @@
 /** URLs, parsed once into the parts that a request needs, and the rules for those that owners name. */
 import { isIP } from 'node:net';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
-import type { AddressProblem } from '../domain/failure.ts';
-import { blocksOfRanges } from '../domain/special-address.ts';
 import type { AllowedDestinations, DestinationsOf } from '../domain/allowed-destinations.ts';
+import type { AddressProblem } from '../domain/failure.ts';
 import { isPrivateName } from '../domain/host-name.ts';
+import { blocksOfRanges } from '../domain/special-address.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 
 /** The parsed URL of a request. */

@@ -1,8 +1,7 @@
 /**
- * Makes a connection: resolves the name, checks each address by the guard when it is dialled, and returns a socket that
- * is ready for the request. Only literal addresses are dialled. Addresses are tried by the rules of RFC 8305 ("Happy
- * Eyeballs"): the families alternate, IPv4 first. The next address is tried after 250 ms without a connection, or
- * immediately after a failure.
+ * Makes a connection: resolves the name, checks each address by the guard when it is dialled, and returns a socket that is ready for
+ * the request. Only literal addresses are dialled. Addresses are tried by the rules of RFC 8305 ("Happy Eyeballs"): the families
+ * alternate, IPv4 first. The next address is tried after 250 ms without a connection, or immediately after a failure.
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';

@@ -1,7 +1,4 @@
-/**
- * One HTTP/1.1 request and its response over a connection of its own, for checks. ADR 11 explains why no library is
- * used.
- */
+/** One HTTP/1.1 request and its response over a connection of its own, for checks. ADR 11 explains why no library is used. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Deadline } from './deadline.ts';

@@ -2,7 +2,6 @@
  * Logs for the operator what checks find again and again: names that resolve to forbidden addresses, of which clients only
  * learn that they are not public, credentials that cannot be decrypted, and attempts that meet a bug of this program.
  */
-
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';

@@ -2,7 +2,6 @@
  * Outgoing requests that are not checks: feeds, webhooks, verification of domains, sign-in. They use the same resolver,
  * guard and connections as checks.
  */
-
 import { type Clock, systemClock } from '../clock.ts';
 import { describeAddressProblem } from '../domain/failure.ts';
 import type { Timing } from '../domain/result.ts';

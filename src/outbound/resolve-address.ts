@@ -1,5 +1,4 @@
 /** Resolves a name to the addresses that the guard allows, for checks that make no connection of their own. */
-
 import type { AddressGuard } from './address-guard.ts';
 import type { Deadline } from './deadline.ts';
 import type { Destination } from './destination.ts';

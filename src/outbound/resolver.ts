@@ -2,12 +2,11 @@
  * Resolves names: from the hosts file, then from a cache, then by name servers. `dns.lookup` is not used, because the
  * whole process shares its four threads, so that one zone that does not respond would delay all other names.
  */
-
 import { readFileSync, statSync } from 'node:fs';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
-import { type Address, readAddress } from '../domain/special-address.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
+import { type Address, readAddress } from '../domain/special-address.ts';
 import { createNameClient, type NameClient, type NameResult, type PendingQuery } from './name-client.ts';
 import type { NameQuery, NameRecord } from './name-message.ts';
 import { createServerList } from './name-socket.ts';

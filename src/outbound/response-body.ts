@@ -14,8 +14,7 @@ export type Framing =
 /** Returns how the body of a response to `method` is delimited. */
 export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
   const codings = codingsOf(headers['transfer-encoding']);
-  // Content-Length is ignored then (RFC 9112, 6.3). There is only one response per connection, so smuggling is
-  // impossible.
+  // Content-Length is ignored then (RFC 9112, 6.3). There is only one response per connection, so smuggling is impossible.
   const chunked = codings.includes('chunked');
   const length = chunked ? null : lengthOf(headers);
   if (typeof length === 'object' && length !== null) return { kind: 'invalid', problem: length };

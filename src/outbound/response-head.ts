@@ -1,8 +1,7 @@
 /**
- * Parses the head of an HTTP/1.1 response line by line as it arrives (RFC 9112, 2 to 5), and parses `Retry-After`. The
- * parser accepts what the RFC allows and browsers accept, so that a site that works in a browser does not fail: lines
- * that end in a bare LF, folded fields, space before the colon, lines that are not fields, a line break before the
- * status.
+ * Parses the head of an HTTP/1.1 response line by line as it arrives (RFC 9112, 2 to 5), and parses `Retry-After`. The parser accepts
+ * what the RFC allows and browsers accept, so that a site that works in a browser does not fail: lines that end in a bare LF, folded
+ * fields, space before the colon, lines that are not fields, a line break before the status.
  */
 import { HOUR_MS } from '../domain/durations.ts';
 import type { FailureCause } from '../domain/failure.ts';
@@ -139,8 +138,7 @@ function notHttp(bytes: Buffer): FailureCause {
 }
 
 /**
- * A field as text. Browsers take what is not ASCII in `Location` as bytes, whatever their charset, and send cookies back as they
- * came.
+ * A field as text. Browsers take what is not ASCII in `Location` as bytes, whatever their charset, and send cookies back as they came.
  */
 function textOf(line: Buffer): string {
   const bytes = line.toString('latin1');

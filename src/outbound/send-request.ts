@@ -15,9 +15,7 @@ import type { Headers } from './response-head.ts';
 
 /** A request and its redirect limit. */
 export interface WebRequest extends ExchangeOrder {
-  /**
-   * Maximum number of redirects; one more is a failure. 0: redirects are not followed, and a 3xx is a normal response.
-   */
+  /** Maximum number of redirects; one more is a failure. 0: redirects are not followed, and a 3xx is a normal response. */
   readonly redirects: number;
   readonly guard: AddressGuard;
   /** Names in lower case of headers that belong to the service, so that no other origin gets them; absent: none. */

@@ -10,7 +10,7 @@ import { type AddressGuard, type AddressLoad, createAddressGuard } from '../outb
 import { createAddressLoads } from '../outbound/address-load.ts';
 import { createTrustStore } from '../outbound/connection.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
-import { type OwnerReach, createDestinationCache, ownerPolicy } from '../outbound/destination.ts';
+import { createDestinationCache, type OwnerReach, ownerPolicy } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { userAgentOf } from '../outbound/send-request.ts';

@@ -62,10 +62,7 @@ export function createCommitter(registry: UpdateStore, clock: Clock, log: Log) {
         return { isCommitted: false, refusal: refusalOf(error)?.code ?? (isDamaged ? 'storage_busy' : null) };
       }
     },
-    /**
-     * Waits 100 ms to 5 s before the next attempt. False: the program is stopping, and the group, of that size, is
-     * dropped.
-     */
+    /** Waits 100 ms to 5 s before the next attempt. False: the program is stopping, and the group, of that size, is dropped. */
     async mayRetry(size: number): Promise<boolean> {
       if (isStopping) {
         attemptsAtStop += 1;

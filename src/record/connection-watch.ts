@@ -21,10 +21,7 @@ export interface ProberState {
 export interface CheckSpan {
   /** Start of the first failed attempt. */
   readonly beganAt: number;
-  /**
-   * A time at which the first failed attempt had ended. A later query of the control targets is evidence about the
-   * failure.
-   */
+  /** A time at which the first failed attempt had ended. A later query of the control targets is evidence about the failure. */
   readonly provenFrom: number;
   readonly endedAt: number;
   /** The time at which the record received the result. */
@@ -32,9 +29,8 @@ export interface CheckSpan {
 }
 
 /**
- * The time of a check whose result the record received at `takenAt`, monotonic milliseconds; `toMonotonic` is the
- * difference that converts wall times to monotonic times. No time is later than `takenAt`, even if the wall clock was
- * set.
+ * The time of a check whose result the record received at `takenAt`, monotonic milliseconds; `toMonotonic` is the difference that
+ * converts wall times to monotonic times. No time is later than `takenAt`, even if the wall clock was set.
  */
 export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number): CheckSpan {
   const at = (wallAt: number): number => Math.min(wallAt + toMonotonic, takenAt);

@@ -88,8 +88,7 @@ export function createConnectivity(options: ConnectivityOptions) {
       watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
       const isClear = answered && result.suspect === null;
       if (isClear && judgeAttempt(result, slowOverMs(result.serviceId)) === 'up') return 'trusted';
-      // A result with an own fault and a response is always suspect. Without a response, it may be the first sign of an
-      // outage.
+      // A result with an own fault and a response is always suspect. Without a response, it may be the first sign of an outage.
       if (answered && result.suspect !== null) return decide(result, 'clear');
       const one = { result, span: spanOf(result, toMonotonic, clock.monotonic()) };
       const ruling = ruleOn(one);
@@ -115,10 +114,7 @@ export function createConnectivity(options: ConnectivityOptions) {
       suspectCount += results.length;
       return results;
     },
-    /**
-     * Services that had suspect results while the prober was offline. Empty while it is offline. Each service is
-     * returned once.
-     */
+    /** Services that had suspect results while the prober was offline. Empty while it is offline. Each service is returned once. */
     takeAffected(): readonly number[] {
       if (affected.size === 0 || outages.isOpen) return [];
       const serviceIds = [...affected];

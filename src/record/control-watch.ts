@@ -25,9 +25,8 @@ const MAX_BACKOFF_MS = 5_000;
  */
 const LATE_RESPONSE_MS = 800;
 /**
- * The watch repeats unanswered queries for this long if only delayed attempts caused them. An outage of the prober
- * would have failed an attempt by then. Without a failed attempt, the control targets are unavailable and the
- * connection works.
+ * The watch repeats unanswered queries for this long if only delayed attempts caused them. An outage of the prober would have failed
+ * an attempt by then. Without a failed attempt, the control targets are unavailable and the connection works.
  */
 const MAX_UNPROVEN_MS = 10_000;
 
@@ -45,10 +44,9 @@ export interface ControlWatchOptions extends ConnectionWatchOptions {
 type WatchState = 'resting' | 'planned' | 'asking' | 'stopped';
 
 /**
- * Watches the connection by queries. The prober is offline from the first query without a response until a control
- * target responds. An outage that is too short to fail an attempt still delays it, so a delayed attempt also causes a
- * query. If the response to that query is as late, or only a later query gets one, the prober's connection caused the
- * delay.
+ * Watches the connection by queries. The prober is offline from the first query without a response until a control target responds. An
+ * outage that is too short to fail an attempt still delays it, so a delayed attempt also causes a query. If the response to that query
+ * is as late, or only a later query gets one, the prober's connection caused the delay.
  */
 export class ControlWatch implements ConnectionWatch {
   readonly #clock: ControlWatchOptions['clock'];

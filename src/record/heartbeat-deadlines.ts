@@ -179,9 +179,7 @@ export class HeartbeatDeadlines {
     this.#schedule(serviceId, this.#clock.monotonic() + DEADLINE_POLL_MS);
   }
 
-  /**
-   * Restarts each deadline with a full period at the next poll, because heartbeats could not be received until now.
-   */
+  /** Restarts each deadline with a full period at the next poll, because heartbeats could not be received until now. */
   restart(): void {
     this.#restarts = true;
   }
@@ -201,8 +199,7 @@ export class HeartbeatDeadlines {
     // The period starts at the arrival of the heartbeat, not at its commit.
     const dueMs = this.#clock.monotonic() + Math.min(lengthMs, at - this.#clock.now());
     this.#running.set(serviceId, { check, at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
-    // A service that is examined before its deadline is rescheduled at that time, so most heartbeats only replace a
-    // number.
+    // A service that is examined before its deadline is rescheduled at that time, so most heartbeats only replace a number.
     if ((this.#tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
       this.#schedule(serviceId, dueMs - NEAR_MS);
   }

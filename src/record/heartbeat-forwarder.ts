@@ -115,10 +115,7 @@ export function createHeartbeatForwarder(options: {
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
-    /**
-     * Records that this process had to refuse a heartbeat. The monitor is notified as soon as the registry accepts
-     * writes.
-     */
+    /** Records that this process had to refuse a heartbeat. The monitor is notified as soon as the registry accepts writes. */
     noteRefusal(): void {
       cancelRetry ??= clock.after(0, forwardRefusal);
     },

@@ -19,9 +19,7 @@ const COMMIT_TIMEOUT_MS = 10_000;
 
 export function createHeartbeatIntake(options: {
   readonly registry: OwnershipStore;
-  /**
-   * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
-   */
+  /** Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
   readonly isCatalogueDomain: (domain: string) => boolean;
   readonly services: TrackedServices;
   /** Resolves when the record has loaded the service, if it exists. */

@@ -1,7 +1,4 @@
-/**
- * Decides by the majority of the fleet whether the prober is online, for an installation without control targets
- * (decisions).
- */
+/** Decides by the majority of the fleet whether the prober is online, for an installation without control targets (decisions). */
 import {
   type Answer,
   type CheckSpan,

@@ -114,9 +114,7 @@ export interface HeartbeatReceipt {
  */
 export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable' | StorageRefusal;
 
-/**
- * A valid heartbeat that could not be committed because of a fault of this program. The sender should send it again.
- */
+/** A valid heartbeat that could not be committed because of a fault of this program. The sender should send it again. */
 export class HeartbeatRefused extends Error {
   readonly code: 'unavailable' | StorageRefusal;
 

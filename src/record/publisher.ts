@@ -2,7 +2,6 @@
  * Publishes statuses, transitions and samples to the status store, the listeners and the sample store. While the
  * registry accepts no writes, it publishes previews of check results before they are committed.
  */
-
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
@@ -216,10 +215,7 @@ function newer(a: CurrentStatus | undefined, b: CurrentStatus): CurrentStatus {
   return a.seq > b.seq || (a.seq === b.seq && a.observedAt > b.observedAt) ? a : b;
 }
 
-/**
- * Maximum number of waiting samples, about 10 MiB. The oldest are dropped beyond it, so that a full disk does not stop
- * the record.
- */
+/** Maximum number of waiting samples, about 10 MiB. The oldest are dropped beyond it, so that a full disk does not stop the record. */
 const MAX_WAITING = 100_000;
 
 /** Makes the writer of samples: one batch at a time, in order. */

@@ -132,10 +132,7 @@ export class Reaches {
     if (this.#down.size > 0) this.#lookSoon();
   };
 
-  /**
-   * Returns true if a service that has recovered was down by itself since `since`, epoch milliseconds, as far as that is
-   * known.
-   */
+  /** Returns true if a service that has recovered was down by itself since `since`, epoch milliseconds, as far as that is known. */
   readonly wasAlone = (service: Service, since: number): boolean => {
     const { phase } = this.#down.get(service.id)?.reach ?? { phase: 'asking' };
     return (phase === 'asking' || phase === 'open') && !this.#wasUnreached(service, since);

@@ -18,9 +18,7 @@ import type { SampleRegions } from './sample-regions.ts';
 /** Settings for services that send heartbeats. */
 interface HeartbeatSettings {
   readonly registry: OwnershipStore;
-  /**
-   * Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it.
-   */
+  /** Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
   readonly isCatalogueDomain: (domain: string) => boolean;
   /** The time for which a service may be silent whose owner configured no period, milliseconds. */
   readonly silenceMs: number;

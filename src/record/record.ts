@@ -2,7 +2,6 @@
  * The record: evaluates observations and keeps the current status of each service. An observation passes intake,
  * connectivity, evaluate, commit and publish, once and in this order (docs/adr/0013).
  */
-
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
@@ -65,11 +64,10 @@ export class ResultRecord {
   /** Takes results in the order of their arrival. Never throws because of a store. */
   readonly takeResults: ResultIntake['take'];
   /**
-   * Takes results to which their node has applied the offline rule, in the order in which they were made.
-   * `deliveredAt` is the time of delivery, epoch milliseconds of the same clock as their times; default: now. Results
-   * that were taken before change nothing, but their samples are written again. Resolves when everything they change
-   * is committed and published, which may take a second and as long as the registry is away; false: some updates were
-   * dropped at stop. Never rejects.
+   * Takes results to which their node has applied the offline rule, in the order in which they were made. `deliveredAt` is the time of
+   * delivery, epoch milliseconds of the same clock as their times; default: now. Results that were taken before change nothing, but
+   * their samples are written again. Resolves when everything they change is committed and published, which may take a second and as
+   * long as the registry is away; false: some updates were dropped at stop. Never rejects.
    */
   readonly takeRuled: ResultIntake['takeRuled'];
   /** Records that this program had to refuse a heartbeat: each service gets a full period. */
@@ -226,9 +224,7 @@ export class ResultRecord {
     return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
   }
 
-  /**
-   * The updates and samples dropped since the start, because a store was unavailable for too long, and those that wait for it.
-   */
+  /** The updates and samples dropped since the start, because a store was unavailable for too long, and those that wait for it. */
   losses(): RecordLosses {
     const { waiting, dropped } = this.#publisher.sampleFigures();
     return { observations: this.#pipeline.dropped(), samples: dropped, waitingSamples: waiting };
@@ -239,9 +235,7 @@ export class ResultRecord {
     return this.#pipeline.idle();
   }
 
-  /**
-   * Held results become suspect samples. Resolves when everything is committed, or was dropped after a few attempts.
-   */
+  /** Held results become suspect samples. Resolves when everything is committed, or was dropped after a few attempts. */
   async stop(): Promise<void> {
     if (!this.#isStopped) {
       this.#isStopped = true;

@@ -61,9 +61,7 @@ export function createResultIntake(options: {
     return batch.ended;
   }
 
-  /**
-   * Takes over the hold that created the batch. Results that are ahead of the feed of changes wait until `deadlineMs`.
-   */
+  /** Takes over the hold that created the batch. Results that are ahead of the feed of changes wait until `deadlineMs`. */
   function observeRuled(
     results: readonly RuledResult[],
     batch: ResultBatch,

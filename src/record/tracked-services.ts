@@ -343,9 +343,8 @@ const MAX_WITH_RESULT = 16;
 const MAX_WITH_HEARTBEAT = 1_000;
 
 /**
- * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are
- * neither counted as new nor dropped here, because their reader waits while too many are not committed. Returns whether one was
- * dropped.
+ * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are neither counted as
+ * new nor dropped here, because their reader waits while too many are not committed. Returns whether one was dropped.
  */
 export function enqueue(tracked: TrackedService, pending: PendingObservation): boolean {
   tracked.queue ??= [];

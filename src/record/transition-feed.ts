@@ -1,5 +1,4 @@
 /** Notifies listeners of each transition once, in order of position. */
-
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';

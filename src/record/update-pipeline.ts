@@ -1,6 +1,4 @@
-/**
- * Runs the last steps of the record for each observation: evaluate, commit, publish. Those of a service follow each other.
- */
+/** Runs the last steps of the record for each observation: evaluate, commit, publish. Those of a service follow each other. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
@@ -100,9 +98,8 @@ export class UpdatePipeline {
   }
 
   /**
-   * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
-   * the outcome of a heartbeat; null: the observation is not a heartbeat. `batch` is held until a result is
-   * committed.
+   * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with the outcome of a
+   * heartbeat; null: the observation is not a heartbeat. `batch` is held until a result is committed.
    */
   observe(
     tracked: TrackedService,
@@ -264,10 +261,7 @@ export class UpdatePipeline {
     await this.#publish(group, outcomes);
   }
 
-  /**
-   * Refuses the heartbeats of the group, since their senders repeat them. The rest waits until the registry accepts
-   * writes.
-   */
+  /** Refuses the heartbeats of the group, since their senders repeat them. The rest waits until the registry accepts writes. */
   #refuseHeartbeats(group: readonly ServiceUpdate[], refused: StorageRefusal): ServiceUpdate[] {
     const waiting: ServiceUpdate[] = [];
     for (const one of group) {

@@ -67,9 +67,8 @@ export function boundHeapGrowth(nodeOptions?: string): void {
 }
 
 /**
- * Collects what is left of a start with many services: lists that were sorted, tables that grew. V8 would leave it until
- * the heap has grown by as much again. A large heap takes a good part of a second, so call it before the first check. A
- * small one is left alone.
+ * Collects what is left of a start with many services: lists that were sorted, tables that grew. V8 would leave it until the heap has
+ * grown by as much again. A large heap takes a good part of a second, so call it before the first check. A small one is left alone.
  */
 export function collectStart(): void {
   if (getHeapStatistics().used_heap_size < LARGE_HEAP_BYTES) return;

@@ -1,6 +1,7 @@
 /** The time that vendors of the catalogue take to report outages, as data for the endpoint and the page. */
-import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+
 import { createPromiseCache } from '../async/bounded-map.ts';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
 import type { UnreadPeriod } from '../domain/incident/acknowledgement.ts';
 import {

@@ -1,7 +1,15 @@
 /** The line that says where Redis is. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type RedisAddress, describePostgres, describeRedis, readPostgresAddress, readRedisAddress, urlOfDatabase, urlsOfServers } from '../../src/domain/store-address.ts';
+import {
+  describePostgres,
+  describeRedis,
+  type RedisAddress,
+  readPostgresAddress,
+  readRedisAddress,
+  urlOfDatabase,
+  urlsOfServers,
+} from '../../src/domain/store-address.ts';
 import { anyText } from '../support/any-text.ts';
 
 const PLAIN: RedisAddress = {

@@ -7,8 +7,8 @@ import { createCatalogueWriter, loadCatalogue } from '../../src/catalogue/watch-
 import { systemClock } from '../../src/clock.ts';
 import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { formatSampleRegions, SAMPLE_REGIONS_FACT } from '../../src/domain/region.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { createActiveRole } from '../../src/main/active-role.ts';
 import { joinNodes, NO_WORK } from '../../src/main/join-nodes.ts';

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { readXmlItems } from '../../src/feeds/xml-items.ts';
 import { type AtomFeed, writeAtom } from '../../src/api/atom.ts';
+import { readXmlItems } from '../../src/feeds/xml-items.ts';
 import { anyText } from '../support/any-text.ts';
 import { hasProgram } from '../support/install-servers.ts';
 

@@ -10,7 +10,12 @@ import { systemClock } from '../../src/clock.ts';
 import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { silentLog } from '../../src/log.ts';
 import { createDeliveryCounter } from '../../src/notify/outbox.ts';
-import { createMessageId, createWebhookSecret, signatureHeaders, startWebhookSender } from '../../src/notify/webhook-sender.ts';
+import {
+  createMessageId,
+  createWebhookSecret,
+  signatureHeaders,
+  startWebhookSender,
+} from '../../src/notify/webhook-sender.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import type { WebhookStore } from '../../src/store/ports/webhooks.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { PRIVATE_RANGES } from '../../src/domain/special-address.ts';
 import { describeCause } from '../../src/domain/failure.ts';
+import { PRIVATE_RANGES } from '../../src/domain/special-address.ts';
 import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
 import { ownerPolicy, readDestination } from '../../src/outbound/destination.ts';
 import { USUAL_REACH } from '../support/destinations.ts';

@@ -1,7 +1,12 @@
 import t from 'tap';
-import { describeAddressProblem } from '../../src/domain/failure.ts';
-import { createDestinationCache, createOwnerDestinations, ownerPolicy, readDestination } from '../../src/outbound/destination.ts';
 import { refuseUrl } from '../../src/domain/allowed-destinations.ts';
+import { describeAddressProblem } from '../../src/domain/failure.ts';
+import {
+  createDestinationCache,
+  createOwnerDestinations,
+  ownerPolicy,
+  readDestination,
+} from '../../src/outbound/destination.ts';
 import { PUBLIC_ONLY } from '../support/destinations.ts';
 
 t.test('it reads what a request needs of an address', async (t) => {

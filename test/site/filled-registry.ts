@@ -12,7 +12,6 @@ import { DEFAULT_SCOPES } from '../../src/domain/role.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { Transition } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
@@ -25,6 +24,7 @@ import {
   putHeartbeats,
 } from '../../src/store/registry/services/heartbeat-rows.ts';
 import { insertService } from '../../src/store/registry/services/service-rows.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 

@@ -1,8 +1,8 @@
 /** Servers that speak nonsense, refuse, or are full: PostgreSQL and Redis behind a proxy that garbles, and Redis with limits. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import type { CurrentStatus } from '../../src/domain/status/current.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';

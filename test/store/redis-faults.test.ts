@@ -1,8 +1,8 @@
 /** The status store while Redis is stopped, killed, paused, emptied or replaced: nothing is lost, nothing told twice. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
+import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { RedisStatusReader } from '../../src/store/status/redis-status-reader.ts';

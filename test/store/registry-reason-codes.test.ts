@@ -3,8 +3,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { describeReason } from '../../src/domain/incident/incident.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { inLanguage } from '../../src/web/parts/incidents.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -6,11 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { openCredential } from '../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createSecretBox } from '../../src/store/secrets/secret-box.ts';
 import { findChecksKey, findKey, keyFile } from '../../src/store/secrets/secret-key.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { testOverBoth } from '../support/both-registries.ts';
 import { NOON } from './registry-fixtures.ts';
 

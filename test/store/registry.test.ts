@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { runRegistryContract } from './registry-contract.ts';
 

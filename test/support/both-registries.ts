@@ -8,11 +8,11 @@ import { PostgresLink } from '../../src/store/database/postgres/postgres-link.ts
 import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
 import { createWriteStore } from '../../src/store/database/postgres/postgres-store.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import type { RegistryStore } from '../../src/store/database/registry-store.ts';
 import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
 import { openMethods } from '../../src/store/registry/open-registry.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { createDatabase, NEEDS_POSTGRES } from './postgres-server.ts';
 import { usePostgres } from './run-servers.ts';
 

@@ -12,7 +12,6 @@ import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
-import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import type { Row } from '../../src/store/database/schema.ts';
 import { createSqliteStore, toInputs } from '../../src/store/database/sqlite-store.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
@@ -26,6 +25,7 @@ import type { RegistryClient } from '../../src/store/registry/registry-client.ts
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/services/service-rows.ts';
 import { selectTransitions, toCurrent, toTransition } from '../../src/store/registry/states/update-rows.ts';
+import { registryFile } from '../../src/store/sqlite/private-files.ts';
 import { double } from './double.ts';
 import { registryHere } from './registry-here.ts';
 

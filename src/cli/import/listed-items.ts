@@ -1,6 +1,7 @@
 /** Channels, rules, status pages and maintenance of a file beside its services, as documents of `apply`. */
-import { usualVisibility } from '../../domain/special-address.ts';
+
 import { DAY_MS, formatDuration, MINUTE_MS } from '../../domain/durations.ts';
+import { usualVisibility } from '../../domain/special-address.ts';
 import { PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { entryOf } from '../../resources/pages/page-document.ts';
 import type { Collection, ListedItem } from './listed-content.ts';

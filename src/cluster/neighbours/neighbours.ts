@@ -3,10 +3,19 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
+import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Fleet } from '../../engine/fleet/fleet.ts';
 import type { Log } from '../../log.ts';
-import { type Answer, MAX_ASKED, type Question, formatAnswer, formatQuestion, neighbourChannels, readAnswer, readQuestion } from './neighbour-messages.ts';
-import { judgeAttempt } from '../../domain/status/judge.ts';
+import {
+  type Answer,
+  formatAnswer,
+  formatQuestion,
+  MAX_ASKED,
+  neighbourChannels,
+  type Question,
+  readAnswer,
+  readQuestion,
+} from './neighbour-messages.ts';
 
 /** Both sides of a node. */
 export function createNeighbours(

@@ -91,9 +91,7 @@ export function decodeResults(head: string, numbers: Uint8Array): NodeResults | 
   }
 }
 
-/**
- * Copies the bytes, since numbers must be aligned. Throws if they are not whole results, or not numbers of a result.
- */
+/** Copies the bytes, since numbers must be aligned. Throws if they are not whole results, or not numbers of a result. */
 function numbersOf(bytes: Uint8Array): Float64Array<ArrayBuffer> {
   const numbers = new Float64Array(new Uint8Array(bytes).buffer);
   const isNumber = (value: number) => Number.isNaN(value) || Math.abs(value) <= MAX_NUMBER;

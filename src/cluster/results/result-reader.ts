@@ -1,7 +1,6 @@
 /**
- * Reads the results of all nodes for the judge. It acknowledges an entry, and removes it from Redis, once all changes
- * by it are committed. Entries that a former judge did not acknowledge are delivered to the next one before all newer
- * entries.
+ * Reads the results of all nodes for the judge. It acknowledges an entry, and removes it from Redis, once all changes by it are
+ * committed. Entries that a former judge did not acknowledge are delivered to the next one before all newer entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
@@ -268,8 +267,7 @@ export class ResultReader {
         for (const [id] of some) this.#ended.delete(id);
       }
     } catch {
-      // The connection logs it. The results are committed, so it does not matter whether they are acknowledged twice or
-      // never.
+      // The connection logs it. The results are committed, so it does not matter whether they are acknowledged twice or never.
     }
   }
 

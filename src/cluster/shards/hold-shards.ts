@@ -85,9 +85,8 @@ export class ShardHolder {
   readonly #holders: HoldShardsOptions['holders'];
   readonly #balance: ReturnType<typeof createShardBalance>;
   readonly #queue;
-  // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop
-  // would not notice that its share has grown before one of its jobs ends, and does not report when it last renewed
-  // them.
+  // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop would not
+  // notice that its share has grown before one of its jobs ends, and does not report when it last renewed them.
   readonly #worker;
   readonly #claims = new Map<number, Claim>();
   readonly #permitNs: bigint;
@@ -225,8 +224,7 @@ export class ShardHolder {
   }
 
   #noteRenewal(lost: readonly Claim[], askedNs: bigint): void {
-    // After a loss, only the next renewal extends the permit. By then the threads know which services they must not
-    // check.
+    // After a loss, only the next renewal extends the permit. By then the threads know which services they must not check.
     if (lost.length === 0) {
       // A renewal that was on its way when the node stopped allows nothing.
       if (!this.#stopped) this.#permit.set(askedNs + this.#permitNs);

@@ -24,9 +24,7 @@ const COMMAND_TIMEOUT_MS = 2_000;
 /** Maximum length of BullMQ's event stream. BullMQ writes an event for each change of a job, but no part reads them. */
 const MAX_EVENTS = 100;
 
-/**
- * All shards in mixed order. The IDs of a few services lie in neighbouring shards, which should not all go to one node.
- */
+/** All shards in mixed order. The IDs of a few services lie in neighbouring shards, which should not all go to one node. */
 export const MIXED_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard).sort(
   (a, b) => hashNumber(a + 1) - hashNumber(b + 1),
 );

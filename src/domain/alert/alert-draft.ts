@@ -1,5 +1,4 @@
 /** A decision in the making: copies of the maps of a state, and the messages so far. Conditions in it are replaced, not changed. */
-
 import { isReached, type Reach } from '../status/reach.ts';
 import type { AlertContext, AlertService } from './alert-context.ts';
 import type { AlertState, Condition, Lane, NamedService, Thread } from './alert-state.ts';

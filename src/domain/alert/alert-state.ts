@@ -140,10 +140,7 @@ export interface AlertState {
   readonly threadCount: number;
   /** The time up to which everything was decided, epoch milliseconds. It decreases only where the clock was set back. */
   readonly decidedAt: number;
-  /**
-   * The time at which services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is
-   * open.
-   */
+  /** The time at which services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is open. */
   readonly lookAt: number | null;
   /** Members of a later version. */
   readonly unknown: Readonly<Record<string, unknown>>;

@@ -1,9 +1,16 @@
 /** The causes of outages: what several services that fail have in common, and what they depend on, which is told instead of them. */
+import {
+  type Ancestor,
+  beginReach as begin,
+  nextReach,
+  type Reach,
+  type ReachStep,
+  waitEndOf,
+} from '../status/reach.ts';
 import type { CauseFacts } from './alert-context.ts';
-import type { CommonCause } from './message.ts';
-import { type Ancestor, type Reach, type ReachStep, beginReach as begin, nextReach, waitEndOf } from '../status/reach.ts';
 import { type AlertDraft, touch } from './alert-draft.ts';
 import { followHolds } from './hold.ts';
+import type { CommonCause } from './message.ts';
 
 /** Share of the services that a cause has to explain, if it does not explain all. */
 const MIN_EXPLAINED_RATIO = 0.8;

@@ -261,11 +261,10 @@ function changeTellings(
 }
 
 /**
- * Moves the times of the draft back by `byMs`, so that what waited for 20 s more still waits for 20 s, and not until the clock
- * has caught up, which takes a year after a clock that was wrong by a year. The end of quiet hours is a time of the day, and is
- * found anew. The time of the draft is that of the clock as it is. What passed between the last decision and the change of the
- * clock is unknown and counts as nothing: something may wait longer by as much, and while anything is open that is ten
- * minutes at the most.
+ * Moves the times of the draft back by `byMs`, so that what waited for 20 s more still waits for 20 s, and not until the clock has
+ * caught up, which takes a year after a clock that was wrong by a year. The end of quiet hours is a time of the day, and is found
+ * anew. The time of the draft is that of the clock as it is. What passed between the last decision and the change of the clock is
+ * unknown and counts as nothing: something may wait longer by as much, and while anything is open that is ten minutes at the most.
  */
 function setBack(draft: AlertDraft, byMs: number): void {
   const { now } = draft;

@@ -1,5 +1,4 @@
 /** Events that alerts are made from: the registry appends one to an ordered feed in the transaction of each change. */
-
 import type { Phase } from '../failure.ts';
 import type { IncidentStatus, Severity, StatusReason } from '../incident/incident.ts';
 import type { Scope } from '../status/current.ts';

@@ -1,5 +1,4 @@
 /** Makes the events of alerts from the changes that the registry writes. */
-
 import { beginningOf, type Incident, type IncidentStatus } from '../incident/incident.ts';
 import type { Maintenance } from '../incident/maintenance.ts';
 import type { CurrentStatus, Transition } from '../status/current.ts';

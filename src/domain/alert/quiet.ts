@@ -9,9 +9,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
  * The time at which messages that became ready at `at` may go out, epoch milliseconds: `at` itself outside of the quiet hours,
- * otherwise the first instant at which a clock of the time zone shows a time outside of them. An hour that occurs twice in
- * autumn counts both times; one that spring leaves out is no time. `from` = `to` is quiet all day, with an end at `to` each
- * day.
+ * otherwise the first instant at which a clock of the time zone shows a time outside of them. An hour that occurs twice in autumn
+ * counts both times; one that spring leaves out is no time. `from` = `to` is quiet all day, with an end at `to` each day.
  */
 export function quietUntil({ from, to, timeZone }: QuietHours, at: number): number {
   if (from === to) return nextReading(timeZone, to, at, (minute) => minute === to);

@@ -111,8 +111,7 @@ const MAINTENANCE_SUFFIX = '-m';
 const MAX_COMPARED_THREADS = 10;
 
 /**
- * The threads for what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a
- * new one.
+ * The threads for what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a new one.
  */
 function chooseThreads(draft: AlertDraft): {
   readonly trouble: Choice;

@@ -11,10 +11,7 @@ export function steadyAtOf({ flapping, changes }: Telling): number | null {
   return flapping === 'due' || flapping === 'told' ? (changes.at(-1) ?? 0) + FLAP_WINDOW_MS : null;
 }
 
-/**
- * The time at which the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a
- * maintenance.
- */
+/** The time at which the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a maintenance. */
 export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number | null {
   if (thread !== null || flapping !== 'no') return dueAt;
   const times = wants.map((want) => want.dueAt).filter((time) => time !== null);

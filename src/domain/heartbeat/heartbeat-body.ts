@@ -2,7 +2,6 @@
  * Parses the body of a heartbeat (contract 2.4; decisions, Heartbeats). The body is untrusted: only own members of plain
  * objects are read, and every refusal names the place.
  */
-
 import { readTime } from '../durations.ts';
 import { oneLine } from '../failure.ts';
 import { readHostName } from '../host-name.ts';

@@ -1,5 +1,4 @@
 /** The rules for received heartbeats: their time, response time, verdict (decisions, Heartbeats) and addresses. */
-
 import { hash } from 'node:crypto';
 import type { StatusReason } from '../incident/incident.ts';
 import { NO_TIMING } from '../result.ts';

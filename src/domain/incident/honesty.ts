@@ -95,9 +95,8 @@ export function honestyFigures(outages: readonly Pick<VendorOutage<unknown>, 'la
 }
 
 /**
- * Ranks vendors, the quickest first, from 1; equal figures share a rank. Vendors of too few outages have none (null) and
- * follow, those of most outages first. Of two that acknowledged fewer than half of their outages, the one of the greater
- * part is first.
+ * Ranks vendors, the quickest first, from 1; equal figures share a rank. Vendors of too few outages have none (null) and follow, those
+ * of most outages first. Of two that acknowledged fewer than half of their outages, the one of the greater part is first.
  */
 export function rankVendors<V extends HonestyFigures>(
   vendors: readonly V[],

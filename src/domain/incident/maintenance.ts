@@ -85,9 +85,7 @@ export function isWithin(maintenance: Maintenance, at: number): boolean {
   return phase === 'running' && (at >= maintenance.startsAt || maintenance.phase === 'running');
 }
 
-/**
- * The incident of a maintenance at `now`; null: it has not begun, or was cancelled before. `stored` is its stored incident.
- */
+/** The incident of a maintenance at `now`; null: it has not begun, or was cancelled before. `stored` is its stored incident. */
 export function maintenanceIncident(
   maintenance: Maintenance,
   stored: Incident | null,

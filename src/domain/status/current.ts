@@ -57,9 +57,7 @@ export interface CurrentStatus {
   readonly scope?: Scope | null;
 }
 
-/**
- * Returns true if two records of a service are one: no two have the same order. A store may give another object for each read.
- */
+/** Returns true if two records of a service are one: no two have the same order. A store may give another object for each read. */
 export function isSameObservation(a: CurrentStatus, b: CurrentStatus): boolean {
   if (a === b) return true;
   return a.seq === b.seq && a.observedAt === b.observedAt && areSameRegions(a.regions, b.regions);

@@ -1,5 +1,4 @@
 /** The verdict of an attempt, with its reason, and the attempt as latest check and as sample. */
-
 import type { StatusReason } from '../incident/incident.ts';
 import { type Attempt, type CheckResult, LATE_LOOP_MS } from '../result.ts';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../sample.ts';

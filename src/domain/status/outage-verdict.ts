@@ -1,5 +1,4 @@
 /** Verdicts: what a visitor who cannot reach a service should conclude, and what a status page says on the whole. */
-
 import type { OwnerSeverity } from '../incident/owner-incident.ts';
 import type { VendorStatus } from '../incident/vendor-incident.ts';
 import type { ServiceStatus } from '../status.ts';

@@ -1,5 +1,4 @@
 /** The change of a service's current status by a check in one of several regions (design, Places). */
-
 import type { Quorum } from '../region.ts';
 import type { CheckResult } from '../result.ts';
 import type { ServiceStatus, Verdict } from '../status.ts';
@@ -14,9 +13,7 @@ export interface RegionalCheck {
   readonly verdict: Verdict;
   /** The region in which it was made. */
   readonly region: string;
-  /**
-   * The regions that have a vote on the service now; empty: not known, then every region with a fresh check has one.
-   */
+  /** The regions that have a vote on the service now; empty: not known, then every region with a fresh check has one. */
   readonly voting: readonly string[];
 }
 
@@ -75,10 +72,7 @@ export function nextRegionalStatus(
   };
 }
 
-/**
- * Returns true if the region has a check that is as new, or the service has one from the time before several regions checked
- * it.
- */
+/** Returns true if the region has a check that is as new, or the service has one from the time before several regions checked it. */
 function isOld(
   { regions, observedAt }: CurrentStatus,
   { region, result }: RegionalCheck,

@@ -1,5 +1,4 @@
 /** Checks with the times of their status as rows of numbers in typed arrays. A check that does not fit a row is refused. */
-
 import { packTiming, SOURCES, unpackNullable, unpackTiming } from '../packed.ts';
 import { NO_TIMING } from '../result.ts';
 import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../status.ts';

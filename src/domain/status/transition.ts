@@ -1,5 +1,4 @@
 /** The change of a service's current status by a check result or a heartbeat, and the transition between two statuses. */
-
 import type { CheckResult } from '../result.ts';
 import type { Service } from '../service.ts';
 import type { Verdict } from '../status.ts';

@@ -1,9 +1,7 @@
 /**
- * The delay of the thread's event loop, measured by the lateness of a timer, and the attempts that it has spoilt: a timeout
- * that would not have happened without the delay, or a `slow` that the delay explains (decisions, "When the prober itself
- * is offline").
+ * The delay of the thread's event loop, measured by the lateness of a timer, and the attempts that it has spoilt: a timeout that would
+ * not have happened without the delay, or a `slow` that the delay explains (decisions, "When the prober itself is offline").
  */
-
 import { type Attempt, MAX_RETURNED_MS } from '../../domain/result.ts';
 import { judgeAttempt } from '../../domain/status/judge.ts';
 

@@ -2,7 +2,6 @@
  * The actor of one service: its scheduling state, and a pure function from a message to the next state. It is idle, makes an
  * attempt, or waits for the next attempt of a check that has failed so far. The status of the service is kept by the record.
  */
-
 import type { Step } from '../../actor/actor-group.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { type CheckTiming, isSameTiming, timingOf } from '../../domain/check-timing.ts';

@@ -2,7 +2,6 @@
  * Apple: `data/system_status_en_US.js` below the page, which is JSON, or a call with JSON as that of developer.apple.com
  * was. Each service lists its events of about a day; an event of several services is listed under each.
  */
-
 import type { FeedEntry, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { decodeText } from '../decode-text.ts';

@@ -4,7 +4,6 @@
  * each update is an item: its guid contains the service and the item's own time (`#ec2-eu-west-1_1566559115`), never the
  * event, and its title begins with the state.
  */
-
 import { DAY_MS } from '../../domain/durations.ts';
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, withLastStatus, worstSeverity } from '../build-entry.ts';

@@ -1,8 +1,4 @@
-/**
- * Azure DevOps: `/_apis/status/health` (documented REST API), the health of each service in each geography, without
- * incidents.
- */
-
+/** Azure DevOps: `/_apis/status/health` (documented REST API), the health of each service in each geography, without incidents. */
 import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';
 import {
   lookUp,

@@ -1,9 +1,7 @@
 /**
- * Better Stack: `/index.json` (JSON:API), whose `included` list contains reports, their updates and the page's resources.
- * Monitors set the state of a resource before a report is written. A feed URL is the base of the host that serves
- * `/index.json`.
+ * Better Stack: `/index.json` (JSON:API), whose `included` list contains reports, their updates and the page's resources. Monitors set
+ * the state of a resource before a report is written. A feed URL is the base of the host that serves `/index.json`.
  */
-
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, withLastStatus } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase } from '../feed-kind.ts';

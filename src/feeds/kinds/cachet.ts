@@ -2,7 +2,6 @@
  * Cachet 2 (`/api/v1`) and 3 (`/api`, JSON:API): incidents, schedules, and components with their states. A feed URL is the base of the
  * API; without one it is `/api/v1` below the page. Times without a zone are read as UTC, which not every page means.
  */
-
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

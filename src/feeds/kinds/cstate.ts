@@ -2,7 +2,6 @@
  * cState: `/index.json` (documented, version 2 of its API), the states of systems with their unresolved issues. Its
  * descriptions may contain raw line breaks, which JSON forbids.
  */
-
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

@@ -1,5 +1,4 @@
 /** FireHydrant: `/data/payload.json`, incidents of the last weeks with their timelines. A feed URL is the base of the host. */
-
 import type { FeedEntry, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { type FeedKind, originOf } from '../feed-kind.ts';

@@ -2,7 +2,6 @@
  * Google's dashboards (Cloud, Workspace, Ads, Maps): `incidents.json` below the page, an archive of incidents with texts
  * in Markdown. A feed URL replaces this address.
  */
-
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, withLastStatus } from '../build-entry.ts';
 import { type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

@@ -1,9 +1,7 @@
 /**
- * Heroku: `/api/v4/current-status`, which lists only what is open, then `/api/v4/incidents`, the history. A feed URL
- * replaces the address of the current status. Its list of scheduled maintenances is ignored: it keeps past ones as
- * upcoming and has no times.
+ * Heroku: `/api/v4/current-status`, which lists only what is open, then `/api/v4/incidents`, the history. A feed URL replaces the
+ * address of the current status. Its list of scheduled maintenances is ignored: it keeps past ones as upcoming and has no times.
  */
-
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, COMMON_STATUSES, withLastStatus } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

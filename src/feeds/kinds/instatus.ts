@@ -2,7 +2,6 @@
  * Instatus: `/summary.json`, which lists only what is open and contains no texts, and on newer pages the components. A feed URL is the base of the host that
  * serves `/summary.json`.
  */
-
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

@@ -2,7 +2,6 @@
  * Meta: `/data/orgs.json` of metastatus.com, the states of the services of each product, without incidents. A page of one
  * product, such as `/whatsapp-business-api`, is about that product alone.
  */
-
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { type FeedKind, originOf } from '../feed-kind.ts';
 import { member, objectsAt, readJsonItems, textAt } from '../json-shape.ts';

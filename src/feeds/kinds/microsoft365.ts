@@ -1,9 +1,7 @@
 /**
- * Microsoft 365: `/api/posts/m365Consumer` of status.cloud.microsoft, one post for each service, whose text names start and
- * end of an incident. Other lists of that host (`/api/posts/mac`) have the same posts, or a single one. Older pages list
- * services with `IsUp`.
+ * Microsoft 365: `/api/posts/m365Consumer` of status.cloud.microsoft, one post for each service, whose text names start and end of an
+ * incident. Other lists of that host (`/api/posts/mac`) have the same posts, or a single one. Older pages list services with `IsUp`.
  */
-
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';

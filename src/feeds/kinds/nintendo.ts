@@ -2,7 +2,6 @@
  * Nintendo: `/netinfo/en_US/status.json`, outages and maintenances with their windows in Pacific time, in JSON or as the argument of a
  * call.
  */
-
 import type { FeedEntry } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { decodeText } from '../decode-text.ts';

@@ -1,7 +1,4 @@
-/**
- * Okta: the page for people contains its incidents as JSON, records of Salesforce. Nothing else is public: the page has no feed.
- */
-
+/** Okta: the page for people contains its incidents as JSON, records of Salesforce. Nothing else is public: the page has no feed. */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
 import { decodeText } from '../decode-text.ts';

@@ -2,7 +2,6 @@
  * PagerDuty's status pages: `/api/posts`, incidents and maintenance by identifiers of states and services, whose names are
  * in `/api/post_enums` and `/api/services`. Each page has words of its own. A feed URL is the base of the host.
  */
-
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, withLastStatus, worstSeverity } from '../build-entry.ts';
 import { type FeedKind, originOf, safeLink } from '../feed-kind.ts';

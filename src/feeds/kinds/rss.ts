@@ -65,8 +65,7 @@ function withOwnId(item: XmlItem): XmlItem {
   return { ...item, id: `${item.id} ${time}`.trim(), link: '' };
 }
 
-// StatusCast: RSS at `/rss`, an item for each post. The guid of a post is `/<incident>/<post>`: posts of one incident are its
-// updates.
+// StatusCast: RSS at `/rss`, an item for each post. The guid of a post is `/<incident>/<post>`: posts of one incident are its updates.
 
 /** Reads pages of StatusCast. */
 export const statuscast: FeedKind = {

@@ -3,7 +3,6 @@
  * response contains them, their incidents and maintenances, which are listed under every instance that they affect. A
  * feed URL replaces this address.
  */
-
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import {
   buildIncident,

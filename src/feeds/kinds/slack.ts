@@ -2,7 +2,6 @@
  * Slack: `/api/v2.0.0/history`, then `/api/v2.0.0/current`, which lists only what is open. A feed URL replaces the address
  * of the history.
  */
-
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

@@ -1,9 +1,7 @@
 /**
- * Sorry: `/api/v1/notices` of a page, incidents (`unplanned`) and maintenance (`planned`) with their updates, and
- * `/api/v1/status`, the state of the page. `general` notices are news. A feed URL is the base of the host that serves
- * `/api/v1`.
+ * Sorry: `/api/v1/notices` of a page, incidents (`unplanned`) and maintenance (`planned`) with their updates, and `/api/v1/status`,
+ * the state of the page. `general` notices are news. A feed URL is the base of the host that serves `/api/v1`.
  */
-
 import type {
   FeedEntry,
   FeedIncident,

@@ -2,7 +2,6 @@
  * Status.io: the public status API, which lists only what is active or planned. Its address,
  * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue has it as feed URL.
  */
-
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, pageBase, safeLink } from '../feed-kind.ts';

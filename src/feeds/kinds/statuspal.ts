@@ -1,9 +1,7 @@
 /**
- * Statuspal: `/api/v2/status_pages/<subdomain>/summary` of statuspal.io or statuspal.eu (documented), open incidents,
- * running and upcoming maintenance, and the states of services. The feed URL of a page at a custom domain is that
- * address.
+ * Statuspal: `/api/v2/status_pages/<subdomain>/summary` of statuspal.io or statuspal.eu (documented), open incidents, running and
+ * upcoming maintenance, and the states of services. The feed URL of a page at a custom domain is that address.
  */
-
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, safeLink } from '../feed-kind.ts';

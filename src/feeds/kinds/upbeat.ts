@@ -2,7 +2,6 @@
  * Pages of Upbeat: `/p/<slug>.json`, or `/page.json` at a custom domain, with incidents that checks have found or
  * vendors and owners report, and announced maintenance.
  */
-
 import type { FeedIncident, FeedMaintenance } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, COMMON_SEVERITIES, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';

@@ -3,7 +3,6 @@
  * `/api/status-page/heartbeat/<slug>`, the heartbeats of monitors. The slug is that of a page `/status/<slug>`; a page at a
  * custom domain needs a feed URL, the first address.
  */
-
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';

@@ -3,7 +3,6 @@
  * `/api/getEventFeed/<key>`, what people write. The key is the path of a page of stats.uptimerobot.com; the feed URL of
  * other pages is that of their list of monitors.
  */
-
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, originOf } from '../feed-kind.ts';

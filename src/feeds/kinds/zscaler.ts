@@ -2,7 +2,6 @@
  * Zscaler: `https://trust.zscaler.com/api/cloud-status`, the open events of one cloud by service. The page does not name its cloud as the
  * address does, so that a feed URL is needed.
  */
-
 import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, worstSeverity } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, safeLink } from '../feed-kind.ts';

@@ -1,5 +1,4 @@
 /** Escapes foreign text for the markups of media, so that names make no mention, link or format there. */
-
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { escapeMarkup, type Moment, type Phrase } from '../../language/phrase.ts';
 import { FORMATS } from '../../language/shared-texts.ts';

@@ -1,5 +1,4 @@
 /** The words of messages in each language. A sentence is one entry, since languages differ in word order. */
-
 import type { CommonCause, MessageState } from '../../domain/alert/message.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import type { Phase } from '../../domain/failure.ts';

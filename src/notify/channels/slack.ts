@@ -2,7 +2,6 @@
  * Kind `slack`: an incoming webhook, or a bot with its token and a channel, which answers in threads and edits its messages. Limits by Slack's reference
  * of blocks: 50 blocks, 150 characters in a header, 3,000 in a section.
  */
-
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { strictObject, Type } from '../../json-schema.ts';
 import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';

@@ -1,5 +1,4 @@
 /** Sends e-mail by SMTP: a few connections that are kept open, TLS as configured, and every answer of the server read. */
-
 import { createRequire } from 'node:module';
 import { getCACertificates } from 'node:tls';
 import type Nodemailer from 'nodemailer';

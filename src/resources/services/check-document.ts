@@ -1,6 +1,5 @@
 /** The check of a service as a document: the one form in which the API, files, forms and commands enter a check. */
 
-import { isPublicHost } from '../../domain/special-address.ts';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming, RegionChoice } from '../../domain/check-timing.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
@@ -15,6 +14,7 @@ import {
   MONITORING_KINDS,
   STATUS_CLASSES,
 } from '../../domain/service.ts';
+import { isPublicHost } from '../../domain/special-address.ts';
 import { type Static, strictObject, Type } from '../../json-schema.ts';
 import type { WrongSetting } from '../../kinds/check-kind.ts';
 import {

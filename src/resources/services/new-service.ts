@@ -1,12 +1,12 @@
 /** Services that are added by form or as pasted lines, and the trial of a check before its service is saved (decisions, Ownership). */
 
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
-import { usualVisibility } from '../../domain/special-address.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
 import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
 import { type Attempt, NO_MEMORY } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
+import { usualVisibility } from '../../domain/special-address.ts';
 import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Verdict } from '../../domain/status.ts';
 import { HttpError } from '../../http/problem.ts';

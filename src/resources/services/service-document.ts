@@ -1,6 +1,5 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 
-import { usualVisibility } from '../../domain/special-address.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type Visibility,
 } from '../../domain/service.ts';
 import { MAX_PARENTS } from '../../domain/service-parents.ts';
+import { usualVisibility } from '../../domain/special-address.ts';
 import { type Static, strictObject, type TSchema, Type } from '../../json-schema.ts';
 import type { MemberLimits } from '../../kinds/check-members.ts';
 import { credentialsOf, destinationOf, type SealedSettings } from '../../kinds/settings.ts';

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
-import { registryFile } from '../sqlite/private-files.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import { copySnapshot, openSqliteTarget } from './copy-registry.ts';
 import {

@@ -1,7 +1,6 @@
 /**
- * Copies a whole registry from one database to another, row by row in one transaction of the target: an interrupted
- * copy leaves no rows behind. Before the commit, the written rows are read again, and their count and digest are
- * compared.
+ * Copies a whole registry from one database to another, row by row in one transaction of the target: an interrupted copy leaves no
+ * rows behind. Before the commit, the written rows are read again, and their count and digest are compared.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -9,9 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type MigrationSteps, SQLITE_STEPS } from '../database/migrations.ts';
 import { openRegistryDatabase } from '../database/registry-database.ts';
 import { RegistryError } from '../database/registry-error.ts';
-import { registryFile } from '../sqlite/private-files.ts';
 import { type Queries, statement } from '../database/registry-store.ts';
 import { createQueries } from '../database/sqlite-store.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 
 /** One side of a copy, with an open transaction that sees one snapshot of the database. */
 export interface CopyEnd {

@@ -180,10 +180,7 @@ export interface SubscriptionSchema {
 
 /** The tables. */
 export interface ServiceSchema {
-  /**
-   * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
-   * verified.
-   */
+  /** Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever verified. */
   services: {
     id: Generated<number>;
     slug: string;

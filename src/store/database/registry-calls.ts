@@ -10,9 +10,7 @@ import type { Secrets } from './secrets.ts';
 export interface DomainLimits {
   /** Maximum number of live domains of an account; infinity for the operator. */
   readonly perAccount: number;
-  /**
-   * Maximum number of domains that an account may register within 24 hours, including domains that it removed again.
-   */
+  /** Maximum number of domains that an account may register within 24 hours, including domains that it removed again. */
   readonly perDay: number;
 }
 

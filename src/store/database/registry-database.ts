@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+import { registryFile } from '../sqlite/private-files.ts';
 import { SQLITE_STEPS } from './migrations.ts';
 import {
   damagedLog,
@@ -14,7 +15,6 @@ import {
   missingRegistry,
   RegistryError,
 } from './registry-error.ts';
-import { registryFile } from '../sqlite/private-files.ts';
 import { Kysely } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-store.ts';

@@ -41,10 +41,7 @@ export interface Queries {
   firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<(Row | undefined)[]>;
   /** All rows for each list of parameters, in their order. */
   allEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<Row[][]>;
-  /**
-   * Runs the query for each list of parameters; returns whether each has changed a row. No two lists may concern the
-   * same row.
-   */
+  /** Runs the query for each list of parameters; returns whether each has changed a row. No two lists may concern the same row. */
   runEach(batch: Batch<unknown>, lists: readonly Parameters[]): Promise<boolean[]>;
 }
 
@@ -119,8 +116,7 @@ export function statement<Row = unknown>(
 export const ROWS_PER_PAGE = 10_000;
 
 /**
- * Calls `visit` with pages of rows in the order of their ids. `read`: the first {@link ROWS_PER_PAGE} rows with an id above
- * this one.
+ * Calls `visit` with pages of rows in the order of their ids. `read`: the first {@link ROWS_PER_PAGE} rows with an id above this one.
  */
 export async function eachPage<Row extends { readonly id: number }>(
   read: (afterId: number) => Promise<readonly Row[]>,

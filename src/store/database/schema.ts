@@ -169,9 +169,7 @@ export interface RegistrySchema
     status: Verdict | null;
     at: number;
   };
-  /**
-   * Dependencies that are down in the newest report of their service. `folded` is the name by which they are grouped.
-   */
+  /** Dependencies that are down in the newest report of their service. `folded` is the name by which they are grouped. */
   failing_dependencies: {
     service_id: number;
     name: string;

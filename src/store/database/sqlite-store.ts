@@ -122,10 +122,7 @@ export function createSqliteStore(
   };
 }
 
-/**
- * Creates {@link Queries} over the database that `current` returns. They resolve within the same iteration of the event
- * loop.
- */
+/** Creates {@link Queries} over the database that `current` returns. They resolve within the same iteration of the event loop. */
 export function createQueries(current: () => DatabaseSync): Queries {
   let database: DatabaseSync | null = null;
   let kept = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);

@@ -1,8 +1,7 @@
 /**
- * The writer lease inside the registry's thread: one row whose `fence` increases with every holder, and against which
- * each transaction is verified. While the disk refuses writes, the holder marks itself alive in a small file of a fixed
- * size, which is overwritten in place and so needs no free space. Otherwise other processes would consider a lease that
- * cannot be renewed to be abandoned.
+ * The writer lease inside the registry's thread: one row whose `fence` increases with every holder, and against which each transaction
+ * is verified. While the disk refuses writes, the holder marks itself alive in a small file of a fixed size, which is overwritten in
+ * place and so needs no free space. Otherwise other processes would consider a lease that cannot be renewed to be abandoned.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

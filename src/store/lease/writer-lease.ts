@@ -23,16 +23,13 @@ export const FRESH_MS = 4_000;
 
 /** Options of a process that requests the lease. */
 export interface LeaseOptions {
-  /**
-   * The lease store of the registry to which this process will write. Once the lease is lost, these writes are refused.
-   */
+  /** The lease store of the registry to which this process will write. Once the lease is lost, these writes are refused. */
   readonly store: LeaseStore;
   /** Location of the registry for messages: the data directory or the database. */
   readonly place: string;
   readonly clock: Clock;
   /**
-   * Called once, when another process has become the monitor, or when no renewal has succeeded for 4 s. The process
-   * must stop at once.
+   * Called once, when another process has become the monitor, or when no renewal has succeeded for 4 s. The process must stop at once.
    */
   readonly onLost: (reason: Error) => void;
   /** Default: this process. */
@@ -66,8 +63,7 @@ export interface LeaseProcess {
 }
 
 /**
- * The observations of the lease by a process. They measure its age by the process's own monotonic clock, independently
- * of wall clocks.
+ * The observations of the lease by a process. They measure its age by the process's own monotonic clock, independently of wall clocks.
  */
 export type LeaseSight = ReturnType<typeof createLeaseSight>;
 
@@ -85,17 +81,11 @@ export function createLeaseSight(clock: Clock) {
   let lastAskedMs = firstSeenMs;
   let isInterrupted = false;
   return {
-    /**
-     * The store did not respond. The holder could not renew the lease either, so its age counts from the next observation
-     * on.
-     */
+    /** The store did not respond. The holder could not renew the lease either, so its age counts from the next observation on. */
     interrupt(): void {
       isInterrupted = true;
     },
-    /**
-     * Milliseconds for which the process has observed the lease unchanged, not counting time before the first
-     * observation.
-     */
+    /** Milliseconds for which the process has observed the lease unchanged, not counting time before the first observation. */
     watchedMs: (): number => lastAskedMs - firstSeenMs,
     /**
      * Milliseconds for which the lease has certainly been unchanged; null: this is the first observation. `asked`: when the
@@ -268,8 +258,7 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
   let renewing = false;
   /** Runs `step`. If it succeeds, this process held the lease when the step began. */
   const prove = async (step: () => Promise<void>): Promise<void> => {
-    // The time of the request counts, not that of the response, since the process may have been suspended in between
-    // and replaced.
+    // The time of the request counts, not that of the response, since the process may have been suspended in between and replaced.
     const askedAt = clock.monotonic();
     await step();
     renewedAt = Math.max(renewedAt, askedAt);
@@ -280,8 +269,7 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
     try {
       await prove(() => store.renewLease(fence, clock.now()));
     } catch (error) {
-      // While the disk refuses writes, no other process can take the lease. This process holds it as long as the row
-      // says so.
+      // While the disk refuses writes, no other process can take the lease. This process holds it as long as the row says so.
       if (refusalOf(error) === null) throw error;
       await mark();
     } finally {
@@ -297,10 +285,7 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
   return {
     /** Increases with every holder of this data directory. */
     fence,
-    /**
-     * Returns true if it was renewed recently, so that no other process can have taken it; false after a sleep of this
-     * process.
-     */
+    /** Returns true if it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
     isFresh: (): boolean => !over && clock.monotonic() - renewedAt < FRESH_MS,
     /** Releases the lease, so that the next process starts without waiting. */
     async release(): Promise<void> {
@@ -330,9 +315,8 @@ const END_TIMEOUT_MS = 2_000;
 const LOOK_MS = 10;
 
 /**
- * The unique identity of a process: the machine's boot ID, the namespace of process IDs, the process ID, and its start
- * time in ticks since the boot. It is read from Linux' /proc. Null: the system does not have /proc, or there is no such
- * process.
+ * The unique identity of a process: the machine's boot ID, the namespace of process IDs, the process ID, and its start time in ticks
+ * since the boot. It is read from Linux' /proc. Null: the system does not have /proc, or there is no such process.
  */
 export function identityOf(pid: number): string | null {
   const stat = statOf(pid);

@@ -111,10 +111,7 @@ export interface AccountStore {
 
 /** Merges accounts. */
 export interface MergeStore {
-  /**
-   * The plan of {@link MergeStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is
-   * trusted.
-   */
+  /** The plan of {@link MergeStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is trusted. */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
   /**
    * Moves services, keys, pages, webhooks, channels, rules, incidents, maintenances, notices, sessions and members of an account

@@ -109,10 +109,7 @@ export interface AlertStore {
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */
   newAcknowledgements(): Promise<Acknowledgement[]>;
-  /**
-   * The facts of alerts about these services beside their status, in any order. Services of which nothing is known are left
-   * out.
-   */
+  /** The facts of alerts about these services beside their status, in any order. Services of which nothing is known are left out. */
   alertFacts(serviceIds: readonly number[]): Promise<AlertFacts[]>;
   /** The counts of what waits at `now`, for metrics. */
   countAlerts(now: number): Promise<AlertCounts>;

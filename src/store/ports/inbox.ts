@@ -2,7 +2,6 @@
  * Port of the registry: the inbox. Serving processes store heartbeats here for the monitor to evaluate, so that either
  * side may end at any time and each heartbeat is still evaluated exactly once.
  */
-
 import type { HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 
@@ -34,9 +33,7 @@ export type InboxAnswer =
       readonly runMs: number | null;
     }
   | {
-      /**
-       * The heartbeat was refused, with code and message of the registry's error. Both are empty for a `refused` entry.
-       */
+      /** The heartbeat was refused, with code and message of the registry's error. Both are empty for a `refused` entry. */
       readonly kind: 'refused';
       readonly code: string;
       readonly message: string;
@@ -57,8 +54,7 @@ export interface InboxStore {
     ids: readonly number[],
   ): Promise<readonly { readonly id: number; readonly answer: InboxAnswer }[]>;
   /**
-   * Deletes answered entries that arrived before `before`, epoch milliseconds, among the oldest 20,000. Resolves with
-   * their number.
+   * Deletes answered entries that arrived before `before`, epoch milliseconds, among the oldest 20,000. Resolves with their number.
    */
   forgetInbox(before: number): Promise<number>;
   /** Calls `listener` after commits of other processes, within 50 ms, until the returned function is called. */

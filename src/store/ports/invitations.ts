@@ -54,10 +54,7 @@ export interface OpenedInvitation {
 
 /** Invitations to accounts. Those of a former owner end with that role. */
 export interface InvitationStore {
-  /**
-   * Stores an invitation, and deletes expired ones. Rejects with `account_limit` if the account has {@link
-   * MAX_INVITATIONS}.
-   */
+  /** Stores an invitation, and deletes expired ones. Rejects with `account_limit` if the account has {@link MAX_INVITATIONS}. */
   addInvitation(invitation: NewInvitation): Promise<void>;
   /** The invitations of an account that wait for an answer at `now`, newest first. */
   invitationsOf(accountId: number, now: number): Promise<Invitation[]>;

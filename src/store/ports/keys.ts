@@ -33,14 +33,11 @@ export interface ApiKey extends Omit<NewKey, 'sha256' | 'maxPerAccount' | 'scope
 /** API keys, identified by the SHA-256 of their values. */
 export interface KeyStore {
   /**
-   * Stores a key. Rejects with `not_found` if there is no such account, and with `account_limit` if the account has
-   * `maxPerAccount` keys that are valid at `createdAt`; if that is set, only the newest 50 revoked and expired keys of
-   * the account are kept.
+   * Stores a key. Rejects with `not_found` if there is no such account, and with `account_limit` if the account has `maxPerAccount`
+   * keys that are valid at `createdAt`; if that is set, only the newest 50 revoked and expired keys of the account are kept.
    */
   createKey(key: NewKey): Promise<ApiKey>;
-  /**
-   * The key with this SHA-256, even if it is revoked or expired; null: none. Sees writes of other processes at once.
-   */
+  /** The key with this SHA-256, even if it is revoked or expired; null: none. Sees writes of other processes at once. */
   findKey(sha256: Uint8Array): Promise<ApiKey | null>;
   /** All keys, or those of one account, oldest first. */
   listKeys(accountId?: number): Promise<ApiKey[]>;

@@ -2,7 +2,6 @@
  * Port of the observations that an external time series stores beside samples: transitions, incidents and heartbeats.
  * The embedded sample store has none.
  */
-
 import type { DependencyReport } from '../../domain/heartbeat/heartbeat-body.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { Service } from '../../domain/service.ts';

@@ -2,10 +2,7 @@
 import type { CheckKind, Service } from '../../domain/service.ts';
 import type { Beside, DefinedService } from './services.ts';
 
-/**
- * Maximum number of domains that one account may register within 24 hours, including removed ones (decisions,
- * Ownership).
- */
+/** Maximum number of domains that one account may register within 24 hours, including removed ones (decisions, Ownership). */
 export const MAX_REGISTRATIONS_PER_DAY = 200;
 
 /** Maximum number of unverified claims of one account. */
@@ -27,11 +24,10 @@ export interface DomainClaim {
 export interface OwnershipStore {
   /**
    * Returns the account's first service with that domain, or the one with the id, in one transaction. The service becomes
-   * heartbeat-monitored unless its owner chose otherwise. It is registered if no account has the domain. Rejects with `not_found`
-   * (the id is that of no service with the domain), `foreign_domain` (another
-   * account has it), `catalogue_domain` (it lies within a domain of the catalogue and is not verified) or
-   * `account_limit` (the account has as many domains as it may have, or registered {@link MAX_REGISTRATIONS_PER_DAY}
-   * within a day).
+   * heartbeat-monitored unless its owner chose otherwise. It is registered if no account has the domain. Rejects with `not_found` (the
+   * id is that of no service with the domain), `foreign_domain` (another account has it), `catalogue_domain` (it lies within a domain
+   * of the catalogue and is not verified) or `account_limit` (the account has as many domains as it may have, or registered {@link
+   * MAX_REGISTRATIONS_PER_DAY} within a day).
    */
   claimDomain(domain: string, accountId: number, serviceId?: number): Promise<Service>;
   /**

@@ -60,10 +60,7 @@ export interface PeopleStore {
    * by default true, is false.
    */
   createSession(session: NewSession, mayAddAccount?: boolean): Promise<Account>;
-  /**
-   * Null: there is no session with this SHA-256, it has expired at `now`, or its person is no longer a member of its
-   * account.
-   */
+  /** Null: there is no session with this SHA-256, it has expired at `now`, or its person is no longer a member of its account. */
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
   /** Changes the account of a session. False: there is no such session, or its person is no member of the account. */
   switchAccount(sha256: Uint8Array, accountId: number): Promise<boolean>;

@@ -1,7 +1,6 @@
 /**
- * Port of the registry: durable data that must never be lost. Every promise resolves after the commit is on disk, and
- * every commit is visible to the next read. Callers depend only on the stores that they need; `Registry` combines all
- * of them.
+ * Port of the registry: durable data that must never be lost. Every promise resolves after the commit is on disk, and every commit is
+ * visible to the next read. Callers depend only on the stores that they need; `Registry` combines all of them.
  */
 import type { ContentStore } from './account-content.ts';
 import type { AccountStore, MergeStore, NoticeStore } from './accounts.ts';

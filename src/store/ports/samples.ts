@@ -88,9 +88,7 @@ export interface SampleReads {
 
 /** Stores new samples. */
 export interface SampleWrites {
-  /**
-   * Accepts samples; they are on disk within a second. Never throws for a full queue: the promise delays the caller.
-   */
+  /** Accepts samples; they are on disk within a second. Never throws for a full queue: the promise delays the caller. */
   append(samples: readonly Sample[]): Promise<void>;
 }
 

@@ -104,9 +104,7 @@ export interface ServiceState {
   readonly openIncident: Incident | null;
   /** The newest timestamp of its heartbeats, epoch milliseconds; null or absent: none had one. */
   readonly newestTimestamp?: number | null;
-  /**
-   * Arrival of the newest heartbeat that counted, including starts, epoch milliseconds; null or absent: there was none.
-   */
+  /** Arrival of the newest heartbeat that counted, including starts, epoch milliseconds; null or absent: there was none. */
   readonly lastArrivedAt?: number | null;
 }
 
@@ -150,10 +148,9 @@ export interface CatalogueStore {
    */
   putCatalogue(list: readonly NewService[] | CatalogueList): Promise<CatalogueOutcome>;
   /**
-   * Adds and changes the entries of one page, a JSON text of a list of {@link NewService}, in one transaction; all others
-   * stay. For a list that is too long for one transaction, during which no other process could write: put all of its
-   * pages, then call {@link endCatalogue}. Interrupted in between, it is put again from its first page. The list as a whole
-   * must be valid.
+   * Adds and changes the entries of one page, a JSON text of a list of {@link NewService}, in one transaction; all others stay. For a
+   * list that is too long for one transaction, during which no other process could write: put all of its pages, then call {@link
+   * endCatalogue}. Interrupted in between, it is put again from its first page. The list as a whole must be valid.
    */
   putCataloguePage(page: string): Promise<CataloguePageOutcome>;
   /**
@@ -180,9 +177,8 @@ export interface ServiceStore {
   /** The live service with that slug; null: there is none. */
   findService(slug: string): Promise<Service | null>;
   /**
-   * Removes an owner's service. Its slug becomes free if it was never verified, and the oldest of the others on its host becomes
-   * the first one if it was. Rejects with `not_found`, and with `stale` if
-   * `revisions` are given and do not contain that of the service.
+   * Removes an owner's service. Its slug becomes free if it was never verified, and the oldest of the others on its host becomes the
+   * first one if it was. Rejects with `not_found`, and with `stale` if `revisions` are given and do not contain that of the service.
    */
   removeService(slug: string, revisions?: readonly number[]): Promise<void>;
   /**

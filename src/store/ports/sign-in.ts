@@ -138,15 +138,9 @@ export interface SignInStore {
 
   /** Null: nobody signs in with that name. */
   findPassword(nameKey: string): Promise<PasswordCredential | null>;
-  /**
-   * Sets or replaces the password, the secret of the codes and the recovery codes of a person. Rejects with
-   * `sign_in_name_taken`.
-   */
+  /** Sets or replaces the password, the secret of the codes and the recovery codes of a person. Rejects with `sign_in_name_taken`. */
   setPassword(personId: number, password: NewPassword, now: number): Promise<void>;
-  /**
-   * Removes it with the recovery codes. `providers`: those that the site offers. False: there is none. Rejects with
-   * `last_way_in`.
-   */
+  /** Removes it with the recovery codes. `providers`: those that the site offers. False: there is none. Rejects with `last_way_in`. */
   removePassword(personId: number, providers: readonly string[]): Promise<boolean>;
   /** Marks a code as used; false: it or a later one was used before. */
   useTotpStep(personId: number, step: number): Promise<boolean>;

@@ -102,9 +102,8 @@ export interface PageStore extends PageReads {
 /** Domains of status pages. */
 export interface PageDomainStore {
   /**
-   * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its
-   * proof, and its account, if it is another one, receives a notice. `missing`: the account has no such page, or the page has
-   * another domain.
+   * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its proof,
+   * and its account, if it is another one, receives a notice. `missing`: the account has no such page, or the page has another domain.
    */
   provePageDomain(
     accountId: number,

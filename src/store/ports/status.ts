@@ -23,10 +23,7 @@ export interface StatusReads {
   readonly counts: StatusCounts;
   /** Calls `listener` with the head of each record after it was stored, until the returned function is called. */
   watch(listener: (head: StatusHead) => void): () => void;
-  /**
-   * Milliseconds since the copy was last known to be current. Absent: it is always current, as in the process that
-   * writes.
-   */
+  /** Milliseconds since the copy was last known to be current. Absent: it is always current, as in the process that writes. */
   ageMs?(): number;
 }
 

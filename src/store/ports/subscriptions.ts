@@ -1,5 +1,4 @@
 /** Port of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
-
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertEvent } from '../../domain/alert/event.ts';
 import type { NamedService, SubscriptionTopic } from '../../domain/subscription.ts';

@@ -1,5 +1,4 @@
 /** Port of the registry: status updates of services, and the feed of transitions that they produce. */
-
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CurrentStatus, Transition } from '../../domain/status/current.ts';
@@ -27,9 +26,8 @@ export interface StatusUpdate {
 }
 
 /**
- * The outcome of one update. `stale`: another writer was first; evaluate again from `current`. If `current.seq` equals
- * the expected one, the service was removed, never existed, or no longer belongs to the heartbeat's account: drop the
- * result.
+ * The outcome of one update. `stale`: another writer was first; evaluate again from `current`. If `current.seq` equals the expected
+ * one, the service was removed, never existed, or no longer belongs to the heartbeat's account: drop the result.
  */
 export type CommitOutcome =
   | {
@@ -43,8 +41,7 @@ export type CommitOutcome =
 /** The feed of transitions. */
 export interface TransitionReads {
   /**
-   * Transitions after `position`, in order, with the current slugs of their services. Transitions of removed services
-   * are left out.
+   * Transitions after `position`, in order, with the current slugs of their services. Transitions of removed services are left out.
    */
   transitionsAfter(position: number, limit: number): Promise<Transition[]>;
   /** The newest position of the feed of transitions; 0: none. */

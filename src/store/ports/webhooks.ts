@@ -55,9 +55,7 @@ export interface DeliveryOutcome {
   readonly dueAt: number | null;
 }
 
-/**
- * Webhooks and their deliveries. The transaction that writes a transition or an incident also writes its deliveries.
- */
+/** Webhooks and their deliveries. The transaction that writes a transition or an incident also writes its deliveries. */
 export interface WebhookStore {
   /** Adds a webhook. Rejects with `account_limit` if the account has {@link MAX_WEBHOOKS}. */
   addWebhook(webhook: Omit<Webhook, 'id'>): Promise<Webhook>;

@@ -1,5 +1,4 @@
 /** The revisions of what an account has, compared with those that the author of changes has seen. */
-
 import { CHANNEL_CALLS } from '../../resources/channels/channel-rows.ts';
 import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
 import type { OpenRegistry } from '../database/registry-calls.ts';

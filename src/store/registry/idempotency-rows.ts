@@ -1,5 +1,4 @@
 /** Outcomes of changes with the keys of clients. Writing functions run inside the transaction of the change. */
-
 import type { JointOutcome } from '../database/group-commit.ts';
 import type { OpenRegistry } from '../database/registry-calls.ts';
 import { RegistryError } from '../database/registry-error.ts';

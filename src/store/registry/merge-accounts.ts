@@ -63,10 +63,7 @@ const COUNT_SUBSCRIPTIONS = statement<{ readonly n: number }>(
      UNION ALL SELECT 'page:' || id FROM status_pages WHERE account_id = ? AND removed = 0)`,
 );
 
-/**
- * The plan of a merge: the things that it moves, and those that it cannot move. Throws `not_found` if there is no such
- * account.
- */
+/** The plan of a merge: the things that it moves, and those that it cannot move. Throws `not_found` if there is no such account. */
 export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
   const [from, into] = [await readAccount(store, fromId), await readAccount(store, intoId)];
   // Trust is given by its name, never as a side effect.

@@ -64,8 +64,7 @@ export async function openPostgresMethods(
     },
     notice: self,
   });
-  // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses
-  // all processes.
+  // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses all processes.
   const lease = createHeldLease(reader, null);
   const secrets = createSecrets(reader, dataDir, secretKey, checksKey);
   const commits = createGroupCommit({
@@ -111,10 +110,7 @@ export async function openPostgresMethods(
       link.writer.open().catch(() => {});
       return methods.readLease();
     },
-    /**
-     * No other process can take the lease through an unavailable server. If one took it on another server, the fence
-     * shows it.
-     */
+    /** No other process can take the lease through an unavailable server. If one took it on another server, the fence shows it. */
     async markLease(fence, now) {
       try {
         await methods.markLease(fence, now);

@@ -28,9 +28,7 @@ export async function dropClaim(
   await queries.run(DROP_CLAIM(accountId, domain));
 }
 
-/**
- * Assigns a domain, and its dashed form as slug, to the account that has proved control of it. Throws `account_limit`.
- */
+/** Assigns a domain, and its dashed form as slug, to the account that has proved control of it. Throws `account_limit`. */
 // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
 export async function proveDomain(
   store: LimitedStore,

@@ -1,5 +1,4 @@
 /** The methods of the registry's thread that are the same for all databases. */
-
 import { isKeyOf } from '../../domain/credential-seal.ts';
 import { CHANNEL_CALLS, removeAllChannels } from '../../resources/channels/channel-rows.ts';
 import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
@@ -51,9 +50,9 @@ import { registerTogether } from './services/register-together.ts';
 import { CHANGE_CALLS } from './services/service-rows.ts';
 import { INBOX_CALLS } from './states/inbox-rows.ts';
 import type { StateMethods } from './states/packed-states.ts';
-import { RETENTION_CALLS, UPDATE_CALLS } from './states/update-rows.ts';
 import type { RoutineMethods } from './states/routine-rows.ts';
 import { SERVICE_STATE_CALLS } from './states/service-state-rows.ts';
+import { RETENTION_CALLS, UPDATE_CALLS } from './states/update-rows.ts';
 import { VENDOR_CALLS } from './states/vendor-rows.ts';
 
 /** Methods of the port that the client implements by others, or that need more than a transaction. */

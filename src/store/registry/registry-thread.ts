@@ -15,8 +15,7 @@ const MAX_GROUP_MS = 5;
 /** Free space from which on a disk no longer counts as full, bytes. */
 const MIN_FREE_BYTES = 1_048_576;
 /**
- * Maximum time that writes wait for the transaction of another process, milliseconds. Transactions of Upbeat last a few
- * milliseconds.
+ * Maximum time that writes wait for the transaction of another process, milliseconds. Transactions of Upbeat last a few milliseconds.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Busy timeout of SQLite, for which the thread is blocked, milliseconds. */

@@ -1,5 +1,4 @@
 /** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction, and removes credentials of a lost key. */
-
 import { isKeyOf } from '../../domain/credential-seal.ts';
 import { addNotice } from '../database/notice-rows.ts';
 import type { OpenRegistry } from '../database/registry-calls.ts';

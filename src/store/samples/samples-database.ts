@@ -138,9 +138,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     unsummarized: (fromKey: number, beforeKey: number) => keysOf(sql.unsummarized.all(fromKey, beforeKey)),
     /** Keys of the summaries in a range, of which the last is left out. */
     summarized: (fromKey: number, beforeKey: number) => keysOf(sql.days.keys.all(fromKey, beforeKey)),
-    /**
-     * Deletes the blocks, or the summaries of days with their hours and levels, in a range of keys, of which the last is left out.
-     */
+    /** Deletes the blocks, or the summaries of days with their hours and levels, in a range of keys, of which the last is left out. */
     deleteDays(table: DayTable, fromKey: number, beforeKey: number): void {
       if (table === 'blocks') {
         sql.blocks.deleteRange.run(fromKey, beforeKey);

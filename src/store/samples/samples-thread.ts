@@ -1,5 +1,4 @@
 /** The thread of the embedded sample store: its methods, and the times at which it writes and compacts. */
-
 import { type Cancel, systemClock } from '../../clock.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { Methods } from '../../thread/rpc.ts';

@@ -1,5 +1,4 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
-
 import { existsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import type { Sample } from '../../domain/sample.ts';
@@ -7,8 +6,8 @@ import type { Log } from '../../log.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
 import type { SampleReadError, SampleStore } from '../ports/samples.ts';
 import { packSamples } from './encoding.ts';
-import { createSampleBatcher, watchSampleThread } from './sample-thread.ts';
 import type { SampleEngineState } from './sample-engine.ts';
+import { createSampleBatcher, watchSampleThread } from './sample-thread.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { createRegionNumbers } from './series.ts';
 

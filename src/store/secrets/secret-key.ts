@@ -1,7 +1,4 @@
-/**
- * The place of the key of secrets: in the setting `secrets.key`, or in a file of the data directory, which a rotation
- * replaces.
- */
+/** The place of the key of secrets: in the setting `secrets.key`, or in a file of the data directory, which a rotation replaces. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
-
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { requireRedisAddress } from '../../domain/store-address.ts';
 import type { MemoryStatusStore } from './memory-status-store.ts';
@@ -193,9 +192,8 @@ export function openRedisLimitServer(options: RedisLimitServerOptions) {
       return connection.ready;
     },
     /**
-     * Runs a script for one key, to which the prefix is added; rejects if Redis does not respond in time. Simultaneous
-     * calls are run together: the script gets several keys and the arguments of each in turn, and returns an array with a
-     * result for each.
+     * Runs a script for one key, to which the prefix is added; rejects if Redis does not respond in time. Simultaneous calls are run
+     * together: the script gets several keys and the arguments of each in turn, and returns an array with a result for each.
      */
     evaluate(text: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
       const batch = getOrInsert(batches, text, () => ({ script: redisScript(text), waiting: [] }));

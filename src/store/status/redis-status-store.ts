@@ -2,7 +2,6 @@
  * The status store of the monitor, which copies its statuses to Redis for other processes. The copy in memory is always
  * current; after every outage Redis is filled from it again.
  */
-
 import { randomUUID } from 'node:crypto';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { CurrentStatus, StatusHead } from '../../domain/status/current.ts';

@@ -24,9 +24,8 @@ const TIMEOUT_MS = 1_000;
 const PAGE = 200;
 
 /**
- * Appends transitions that are newer than every entry so far. Key: the stream. Arguments: position and text of each;
- * none: nothing is changed. The position is the id of the entry, so that no entry can occur twice. Returns the newest
- * position before.
+ * Appends transitions that are newer than every entry so far. Key: the stream. Arguments: position and text of each; none: nothing is
+ * changed. The position is the id of the entry, so that no entry can occur twice. Returns the newest position before.
  */
 const APPEND = redisScript(`
 local top = 0

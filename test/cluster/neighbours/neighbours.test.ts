@@ -1,7 +1,11 @@
 /** Failures of a node that a neighbour confirms or contradicts: both sides, over messages that arrive or get lost. */
 import t from 'tap';
-import { ANSWER_TIMEOUT_MS, MAX_LOOKS, createNeighbours } from '../../../src/cluster/neighbours/neighbours.ts';
 import { MAX_ASKED, readAnswer, readQuestion } from '../../../src/cluster/neighbours/neighbour-messages.ts';
+import {
+  ANSWER_TIMEOUT_MS,
+  createNeighbours,
+  MAX_LOOKS,
+} from '../../../src/cluster/neighbours/neighbours.ts';
 import type { CheckTarget } from '../../../src/domain/check-target.ts';
 import { neighboursOf } from '../../../src/domain/node.ts';
 import type { CheckResult, RuledResult } from '../../../src/domain/result.ts';

@@ -1,11 +1,12 @@
 /** The common cause of several failures. */
+
+import fc from 'fast-check';
 import t from 'tap';
 import type { CauseFacts } from '../../../src/domain/alert/alert-context.ts';
 import { findCommonCause } from '../../../src/domain/alert/common-cause.ts';
-import { AlertWorld, MINUTE, ruleOf } from './alert-world.ts';
-import fc from 'fast-check';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { type Outage, type Told, houseOf, playHousehold } from './household.ts';
+import { AlertWorld, MINUTE, ruleOf } from './alert-world.ts';
+import { houseOf, type Outage, playHousehold, type Told } from './household.ts';
 
 const BEGAN = 1000;
 

@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { NO_ALERTS, readAlertState, writeAlertState } from '../../../src/domain/alert/alert-state.ts';
 import { COPIED_TABLES } from '../../../src/store/backup/copy-registry.ts';
-import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { ENDED_TABLES, MOVED_TABLES } from '../../../src/store/registry/merge-accounts.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { channelOf, ruleOf } from '../registry-contract-alerts.ts';
 import { NOON, owned } from '../registry-fixtures.ts';
 

@@ -7,9 +7,9 @@ import { systemClock } from '../../../src/clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../../src/domain/status/current.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openRegistryDatabase } from '../../../src/store/database/registry-database.ts';
-import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { acquireLease } from '../../../src/store/lease/writer-lease.ts';
 import { openRegistry } from '../../../src/store/registry/open-registry.ts';
+import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { entry, firstTurn, NOON, turn, until } from '../registry-fixtures.ts';
 
 const open = (dataDir: string) => openRegistry({ dataDir, log: silentLog, clock: systemClock });

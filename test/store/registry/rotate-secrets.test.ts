@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { deriveChecksKey, openCredential, sealCredential } from '../../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
-import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../../src/store/registry/registry-thread.ts';
 import { createSecretBox } from '../../../src/store/secrets/secret-box.ts';
 import { formerKeyFile, keyFile, makeNewKey } from '../../../src/store/secrets/secret-key.ts';
+import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { type RegistryPlace, testOverBoth } from '../../support/both-registries.ts';
 import { NOON, owned } from '../registry-fixtures.ts';
 

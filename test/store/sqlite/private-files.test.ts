@@ -7,7 +7,6 @@ import t, { type Test } from 'tap';
 import { type Log, silentLog } from '../../../src/log.ts';
 import { openRegistryDatabase } from '../../../src/store/database/registry-database.ts';
 import { explainSqliteError } from '../../../src/store/database/registry-error.ts';
-import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import type { Queries } from '../../../src/store/database/registry-store.ts';
 import { createSqliteStore } from '../../../src/store/database/sqlite-store.ts';
 import { listIncidents } from '../../../src/store/registry/incidents/incident-rows.ts';
@@ -17,6 +16,7 @@ import {
   watchWrites,
 } from '../../../src/store/registry/registry-thread.ts';
 import { followCommits, startChangeWatch } from '../../../src/store/registry/watch-changes.ts';
+import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { entry, NOON } from '../registry-fixtures.ts';
 

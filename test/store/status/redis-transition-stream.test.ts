@@ -1,8 +1,8 @@
 /** Transitions as a stream in real Redis servers: each once and in order, whatever happens to Redis. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
-import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import type { Transition } from '../../../src/domain/status/current.ts';
+import { requireRedisAddress } from '../../../src/domain/store-address.ts';
 import { silentLog } from '../../../src/log.ts';
 import {
   MAX_TRANSITIONS,

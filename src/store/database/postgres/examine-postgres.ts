@@ -1,7 +1,7 @@
 /** Examines PostgreSQL for `upbeat doctor`, and sets it up for `doctor --setup`. */
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
-import { type PostgresAddress, describePostgres, urlOfDatabase } from '../../../domain/store-address.ts';
+import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../domain/store-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { POSTGRES_STEPS } from '../migrations.ts';
 import { addressOf, openPostgresDatabase, requireSession } from './postgres-database.ts';

@@ -1,9 +1,10 @@
-/**
- * Opens the registry in a PostgreSQL database: migrates its tables, and refuses a database of another program or a
- * newer version.
- */
+/** Opens the registry in a PostgreSQL database: migrates its tables, and refuses a database of another program or a newer version. */
 import pg from 'pg';
-import { type PostgresAddress, describePostgres, readPostgresAddress } from '../../../domain/store-address.ts';
+import {
+  describePostgres,
+  type PostgresAddress,
+  readPostgresAddress,
+} from '../../../domain/store-address.ts';
 import { messageOf } from '../../../error.ts';
 import { POSTGRES_STEPS } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';

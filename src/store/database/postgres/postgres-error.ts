@@ -1,5 +1,5 @@
 /** Errors of PostgreSQL, each with a description of the problem and its remedy. Messages never contain the password. */
-import { type PostgresAddress, describePostgres } from '../../../domain/store-address.ts';
+import { describePostgres, type PostgresAddress } from '../../../domain/store-address.ts';
 import { errorCodeOf, toError } from '../../../error.ts';
 import { RegistryError } from '../registry-error.ts';
 

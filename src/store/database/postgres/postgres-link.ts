@@ -1,7 +1,6 @@
 /**
- * The connections of a process to PostgreSQL: one listens and monitors the server, one writes, the others read. The
- * listening connection finds the server for all of them. While the server is unavailable, all queries are refused at
- * once.
+ * The connections of a process to PostgreSQL: one listens and monitors the server, one writes, the others read. The listening
+ * connection finds the server for all of them. While the server is unavailable, all queries are refused at once.
  */
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
@@ -135,9 +134,7 @@ export class PostgresLink {
     return this.#listener !== null;
   }
 
-  /**
-   * Waits for the first search, or for one after a session was ended. In all other cases, queries are refused at once.
-   */
+  /** Waits for the first search, or for one after a session was ended. In all other cases, queries are refused at once. */
   async open(): Promise<void> {
     if (this.#isClosed) throw new Error('Connection terminated');
     if (this.#listener !== null) return;
@@ -209,9 +206,7 @@ export class PostgresLink {
     return this.#opening;
   }
 
-  /**
-   * The connection is restored at once, and not by the next query, because commits of other processes must be received.
-   */
+  /** The connection is restored at once, and not by the next query, because commits of other processes must be received. */
   #retryLater(): void {
     if (!this.#isClosed)
       this.#cancelRetry = this.#clock.after(RECONNECT_MS, () => void this.#open().catch(() => {}));

@@ -1,7 +1,7 @@
 /** Finds the server that accepts writes among those in `storage.postgres.url`, and connects to it. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { type PostgresAddress, describePostgres, urlsOfServers } from '../../../domain/store-address.ts';
+import { describePostgres, type PostgresAddress, urlsOfServers } from '../../../domain/store-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { READ_ONLY } from './postgres-error.ts';
 import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './postgres-store.ts';
@@ -13,10 +13,7 @@ import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './
 export interface ServerHistory {
   /** The timeline of the newest primary; 0: no connection has been made yet. */
   readonly timeline: number;
-  /**
-   * Records the position of a newly connected server. Returns an error that describes lost commits; null: none are
-   * lost.
-   */
+  /** Records the position of a newly connected server. Returns an error that describes lost commits; null: none are lost. */
   meet(position: ServerPosition): Error | null;
   /** Records a later position of the same server. */
   note(position: ServerPosition): void;
@@ -42,9 +39,7 @@ export interface ServerPosition {
   readonly timeline: number;
   /** The log is on the server's disk up to this position. */
   readonly position: number;
-  /**
-   * The server had the log of the former primary up to this position; null: it has not been a standby since its start.
-   */
+  /** The server had the log of the former primary up to this position; null: it has not been a standby since its start. */
   readonly takenOver: number | null;
 }
 
@@ -102,10 +97,7 @@ export async function connectTo(url: string, options: ConnectionSettings = {}): 
 /** Options of the search for the primary. */
 export interface PrimarySearch {
   readonly settings?: ConnectionSettings;
-  /**
-   * Minimum timeline. A primary with an older timeline has been replaced by another server and is ignored. Default 0:
-   * any.
-   */
+  /** Minimum timeline. A primary with an older timeline has been replaced by another server and is ignored. Default 0: any. */
   readonly minTimeline?: number;
 }
 

@@ -20,10 +20,7 @@ export interface Runner {
 /** Maximum number of prepared statements of a connection; lists of varying length make new ones. */
 const MAX_PREPARED = 200;
 
-/**
- * Maximum number of items whose statements are sent without waiting, so that the last response arrives before the write
- * times out.
- */
+/** Maximum number of items whose statements are sent without waiting, so that the last response arrives before the write times out. */
 const SENT_TOGETHER = 500;
 
 const ESCAPE = '\u0010';
@@ -273,8 +270,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
 const COMPILED = new WeakMap<Batch<unknown>, string>();
 
 /**
- * Converts a statement to one over all lists at once. `p1`, `p2` and so on are columns of arrays, and `n` numbers their
- * rows from 1.
+ * Converts a statement to one over all lists at once. `p1`, `p2` and so on are columns of arrays, and `n` numbers their rows from 1.
  */
 function compileBatch(batch: Batch<unknown>): string {
   let compiled = COMPILED.get(batch);

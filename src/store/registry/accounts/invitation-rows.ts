@@ -1,5 +1,4 @@
 /** Invitations to accounts. */
-
 import { countToday } from '../../database/fact-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';

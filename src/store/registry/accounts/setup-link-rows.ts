@@ -1,5 +1,4 @@
 /** Links that make a way in. */
-
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Enrolment, FoundSetupLink, SetupLink, SetupLinkStore } from '../../ports/sign-in.ts';

@@ -1,5 +1,4 @@
 /** People's ways in: passwords with the secrets of their codes, recovery codes, passkeys; their sessions, and the limits of attempts. */
-
 import { DAY_MS } from '../../../domain/durations.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';

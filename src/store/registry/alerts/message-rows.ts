@@ -1,7 +1,4 @@
-/**
- * Messages to channels. Each channel has a queue: `turn` is the place in it, and `due_at` is null once a message is settled.
- */
-
+/** Messages to channels. Each channel has a queue: `turn` is the place in it, and `due_at` is null once a message is settled. */
 import { randomBytes } from 'node:crypto';
 import { type ChannelProblem, MAX_RETRY_WAIT_MS } from '../../../domain/alert/channel.ts';
 import { foldQueue } from '../../../domain/alert/fold-queue.ts';

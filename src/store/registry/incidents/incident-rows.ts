@@ -1,5 +1,4 @@
 /** Incidents. Each is written by one statement, and each list is read by one index scan. */
-
 import type { SelectQueryBuilder } from 'kysely';
 import { eventsOfIncident, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
 import {
@@ -215,10 +214,9 @@ const PUT = statement(
 );
 
 /**
- * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
- * incident or a changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller
- * appends. `now`: when the change is recorded, epoch milliseconds. `hasNews`: an update was added, which is an event although
- * the status stays.
+ * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new incident or a
+ * changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller appends. `now`: when the
+ * change is recorded, epoch milliseconds. `hasNews`: an update was added, which is an event although the status stays.
  */
 export async function writeIncident(
   store: RegistryStore,

@@ -1,5 +1,4 @@
 /** Maintenances that vendors and owners announce, and the current vendor state of each service. */
-
 import type { ExpressionBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';

@@ -248,10 +248,9 @@ const ADD_DELIVERY = statement(
 );
 
 /**
- * Writes a delivery of the event for each webhook of the service's owner, due at once, inside the transaction of the
- * transition or incident that it reports: none is lost or created twice
- * (docs/adr/0016-deliveries-are-written-beside-their-change.md). For a service whose owner has no webhook, this costs
- * one index lookup.
+ * Writes a delivery of the event for each webhook of the service's owner, due at once, inside the transaction of the transition or
+ * incident that it reports: none is lost or created twice (docs/adr/0016-deliveries-are-written-beside-their-change.md). For a service
+ * whose owner has no webhook, this costs one index lookup.
  */
 export async function deliverEvent(
   { queries }: RegistryStore,

@@ -1,5 +1,4 @@
 /** Topics with subscribers: pages that show a service, and the end of subscriptions that nobody confirmed or whose topic is gone. */
-
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Service } from '../../../domain/service.ts';

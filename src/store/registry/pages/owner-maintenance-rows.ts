@@ -2,7 +2,6 @@
  * Maintenance that owners announce. The next occurrences of each have rows among the maintenances of vendors, one for each
  * service, so that everything that a vendor's maintenance does, these do.
  */
-
 import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';

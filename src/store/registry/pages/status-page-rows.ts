@@ -1,5 +1,4 @@
 /** Status pages of owners, and their pictures. */
-
 import { createHash } from 'node:crypto';
 import {
   type OwnedPage,

@@ -1,5 +1,4 @@
 /** Owners' services: who may add which domain under which slug (decisions, Ownership). */
-
 import { systemClock } from '../../../clock.ts';
 import { isSameCheck } from '../../../domain/check-target.ts';
 import { dashDomain, furtherSlug, type Service } from '../../../domain/service.ts';

@@ -176,10 +176,7 @@ async function rowsOf({ queries }: RegistryStore, entries: readonly NewService[]
   );
 }
 
-/**
- * Returns true if a row has the definition of an entry. Texts are compared first, since nearly all rows of a reload are the
- * same.
- */
+/** Returns true if a row has the definition of an entry. Texts are compared first, since nearly all rows of a reload are the same. */
 function isSame(row: ServiceRow, entry: NewService): boolean {
   const isAlike =
     row.name === entry.name &&

@@ -36,8 +36,7 @@ export async function noteRegistration(
   perDay: number,
   now: number,
 ): Promise<void> {
-  // After the clock was set back, registrations may lie in the future. They are deleted, since they would otherwise
-  // count too long.
+  // After the clock was set back, registrations may lie in the future. They are deleted, since they would otherwise count too long.
   await queries.run(FORGET_REGISTRATIONS(accountId, now - DAY_MS, now));
   const made = await queries.first(COUNT_REGISTRATIONS(accountId));
   if ((made?.count ?? 0) >= perDay)

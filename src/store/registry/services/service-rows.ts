@@ -1,7 +1,4 @@
-/**
- * Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of
- * changes.
- */
+/** Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of changes. */
 import { isSameCheck } from '../../../domain/check-target.ts';
 import { dashDomain, isPublic, isTrusted, type Service, UNSAID } from '../../../domain/service.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
@@ -239,8 +236,7 @@ export async function updateService(
 }
 
 /**
- * Gives different services other definitions, each with its next revision. Their entries in the feed of changes are in
- * their order.
+ * Gives different services other definitions, each with its next revision. Their entries in the feed of changes are in their order.
  */
 export async function updateServices(
   store: RegistryStore,
@@ -294,8 +290,7 @@ function renewalsOf({ badge_renewals: badgeRenewals }: ServiceRow): Pick<NewServ
 }
 
 /**
- * The consequence of a change for the services that depend on one: another slug, or null where it is another account's from
- * now on.
+ * The consequence of a change for the services that depend on one: another slug, or null where it is another account's from now on.
  */
 function parentChange({ row, service }: ServiceUpdate): [slug: string, after: string | null][] {
   if (row.removed === 1) return [];

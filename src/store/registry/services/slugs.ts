@@ -1,6 +1,4 @@
-/**
- * Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge).
- */
+/** Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge). */
 import { BoundedMap, getOrInsert } from '../../../async/bounded-map.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Notice } from '../../../domain/notice.ts';

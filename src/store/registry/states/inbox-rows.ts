@@ -1,5 +1,4 @@
 /** The inbox of heartbeats as rows. Writing functions run inside the caller's transaction. */
-
 import { type Calls, read, unordered, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { InboxAnswer, InboxEntry, InboxStore, NewInboxEntry } from '../../ports/inbox.ts';

@@ -1,25 +1,33 @@
 /** Services with their states, as the monitor and the nodes read them. */
+import { getOrInsert } from '../../../async/bounded-map.ts';
+import { CATEGORIES } from '../../../domain/category.ts';
 import type { CheckTarget } from '../../../domain/check-target.ts';
 import { isCheckedFrom } from '../../../domain/check-timing.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
 import { SHARDS } from '../../../domain/node.ts';
+import { memoryFlags, packTiming, SOURCES } from '../../../domain/packed.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
+import type { Service } from '../../../domain/service.ts';
 import type { LatestCheck, StoredCheck, StoredRegions } from '../../../domain/status/current.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../../../domain/status.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import { loadInPages, type ServiceState, type ServiceStateStore } from '../../ports/services.ts';
 import { toIncident } from '../incidents/incident-rows.ts';
-import { RARE_COLUMNS, type ServiceRow, readRareMembers, toService } from '../services/service-rows.ts';
+import { RARE_COLUMNS, readRareMembers, type ServiceRow, toService } from '../services/service-rows.ts';
 import { toCheck } from '../services/shared-checks.ts';
-import { AT, FLAG, type PackedStates, type RareMembers, STRIDE, type StateMethods, unpackStates } from './packed-states.ts';
+import {
+  AT,
+  FLAG,
+  type PackedStates,
+  type RareMembers,
+  STRIDE,
+  type StateMethods,
+  unpackStates,
+} from './packed-states.ts';
 import { toCurrent, toMemory } from './update-rows.ts';
-import { getOrInsert } from '../../../async/bounded-map.ts';
-import { CATEGORIES } from '../../../domain/category.ts';
-import { SOURCES, memoryFlags, packTiming } from '../../../domain/packed.ts';
-import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
-import type { Service } from '../../../domain/service.ts';
-import { SERVICE_STATUSES, type ServiceStatus } from '../../../domain/status.ts';
 
 /** Services with their states. */
 export const SERVICE_STATE_CALLS = {

@@ -2,22 +2,41 @@
  * Status updates, each of which is one compare-and-set, and the feed of transitions that they produce. The statements
  * are plain text because every evaluated result is written here. And the end of retention of transitions and incidents.
  */
-import { type NewAlertEvent, eventOfTransition } from '../../../domain/alert/make-event.ts';
+import { eventOfTransition, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../../domain/incident/incident.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
-import { type CurrentStatus, type Transition, fromStoredCheck, fromStoredRegions, isScopeTransition, unknownStatus } from '../../../domain/status/current.ts';
+import {
+  type CurrentStatus,
+  fromStoredCheck,
+  fromStoredRegions,
+  isScopeTransition,
+  type Transition,
+  unknownStatus,
+} from '../../../domain/status/current.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { type Batch, type Parameters, type RegistryStore, statement, together } from '../../database/registry-store.ts';
+import {
+  type Batch,
+  type Parameters,
+  type RegistryStore,
+  statement,
+  together,
+} from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { InboxAnswer } from '../../ports/inbox.ts';
+import type { RetentionStore } from '../../ports/retention.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../../ports/updates.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { deliverEvent } from '../incidents/webhook-rows.ts';
-import { type HeartbeatState, type NotedHeartbeat, noteHeartbeat, putHeartbeats, readHeartbeatStates } from '../services/heartbeat-rows.ts';
+import {
+  type HeartbeatState,
+  type NotedHeartbeat,
+  noteHeartbeat,
+  putHeartbeats,
+  readHeartbeatStates,
+} from '../services/heartbeat-rows.ts';
 import { answerAllInInbox, areOpenInInbox } from './inbox-rows.ts';
-import { type RoutineMethods, checkUpdate, toRow } from './routine-rows.ts';
-import type { RetentionStore } from '../../ports/retention.ts';
+import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
 
 /** Maximum number of transitions of one service in a call. */
 const MAX_TRANSITIONS = 1_000;
@@ -36,10 +55,9 @@ const ADD_TRANSITION = statement<{ readonly position: number }>(
 );
 
 /**
- * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was
- * first. Also for a removed or unknown service, and for a heartbeat of an account that no longer has the service; then
- * `current.seq` is the expected one, and there is nothing to evaluate again. Throws for an update that contradicts
- * itself, which is a bug of the caller.
+ * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was first. Also
+ * for a removed or unknown service, and for a heartbeat of an account that no longer has the service; then `current.seq` is the
+ * expected one, and there is nothing to evaluate again. Throws for an update that contradicts itself, which is a bug of the caller.
  */
 async function commitUpdates(
   store: RegistryStore,
@@ -54,9 +72,7 @@ async function commitUpdates(
 /** An update and its place in the input. */
 type Entry = readonly [index: number, update: StatusUpdate];
 
-/**
- * Splits updates into groups: updates of different services are written together, those of one service in their order.
- */
+/** Splits updates into groups: updates of different services are written together, those of one service in their order. */
 function toRounds(updates: readonly StatusUpdate[]): Entry[][] {
   const rounds: Entry[][] = [];
   const counts = new Map<number, number>();
@@ -109,8 +125,7 @@ async function readStates(
     store,
     beats.map(({ serviceId, accountId }) => [serviceId, accountId]),
   );
-  // An answered entry is not written again, since its monitor may have ended before it received the response to its
-  // commit.
+  // An answered entry is not written again, since its monitor may have ended before it received the response to its commit.
   const open = await areOpenInInbox(
     store,
     beats.flatMap(({ inboxId }) => inboxId ?? []),

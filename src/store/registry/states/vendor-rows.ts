@@ -351,10 +351,7 @@ async function readStored(
   };
 }
 
-/**
- * The ID of an incident: a digest of feed and entry, which are not suitable for a path, with the slug (decisions,
- * Incidents).
- */
+/** The ID of an incident: a digest of feed and entry, which are not suitable for a path, with the slug (decisions, Incidents). */
 function publicId(kind: string, feed: string, entry: string, slug: string): string {
   const digest = createHash('sha256').update(`${feed}\n${entry}`).digest('hex');
   return `${kind}-${digest.slice(0, 16)}-${slug}`;

@@ -1,5 +1,4 @@
 /** The connection to one server: writes through InfluxData's client, reads by InfluxQL, which InfluxDB has from 1.6 on. */
-
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
 import { errorCodeOf, messageOf } from '../../../error.ts';
 import {

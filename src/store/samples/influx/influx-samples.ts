@@ -1,5 +1,4 @@
 /** Samples in InfluxDB (operating, `storage.influx`), written by a thread with a spool for the time without the server. */
-
 import { atMostEvery } from '../../../async/at-most-every.ts';
 import { systemClock } from '../../../clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
@@ -15,7 +14,7 @@ import {
   type SampleStoreStats,
 } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
-import { type ThreadSilence, createSampleBatcher, watchSampleThread } from '../sample-thread.ts';
+import { createSampleBatcher, type ThreadSilence, watchSampleThread } from '../sample-thread.ts';
 import { createRegionNumbers } from '../series.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';

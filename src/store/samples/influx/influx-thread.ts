@@ -1,5 +1,4 @@
 /** The thread of the InfluxDB store. */
-
 import { type Cancel, systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';

@@ -77,9 +77,7 @@ export class InfluxWriter {
     this.#drainSpoolAfter(0);
   }
 
-  /**
-   * Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel.
-   */
+  /** Takes lines. `rewrites`: a later line may replace the point of an earlier one, so they are never sent in parallel. */
   append(lines: readonly string[], rewrites = false): void {
     for (const line of lines) this.#buffered.push(line);
     if (rewrites) this.#rewriting = this.#buffered.length;

@@ -60,8 +60,7 @@ export function createLineWriter(regions: readonly string[] = []) {
 /** Fields of verdict, suspicion and status code: few values, which recur in every sample. */
 const fieldCache = new Map<number, string>();
 
-// A later point with the same time keeps the earlier value of a field that it lacks: `timed` tells whether `latency_ms`
-// counts.
+// A later point with the same time keeps the earlier value of a field that it lacks: `timed` tells whether `latency_ms` counts.
 function fieldsOf(outcome: number): string {
   const key = Math.floor(outcome / CODE_SHIFT);
   let fields = fieldCache.get(key);

@@ -36,10 +36,7 @@ export async function setUpInflux(settings: InfluxSettings, retentionMs: number)
 /** Name of the retention policy that is created; what is written without a name goes to the default one. */
 const POLICY = 'upbeat';
 
-/**
- * Creates what is missing in InfluxDB 1 and adds a step for each thing. Names in statements are quoted. Rejects as the
- * link does.
- */
+/** Creates what is missing in InfluxDB 1 and adds a step for each thing. Names in statements are quoted. Rejects as the link does. */
 async function setUpDatabase(
   link: InfluxLink,
   database: string,

@@ -2,7 +2,6 @@
  * Lines that InfluxDB has not accepted yet, on disk and in order: an SQLite file beside the other stores. Its size is
  * bounded; the oldest lines are dropped first, and counted.
  */
-
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -186,10 +185,7 @@ function timeOfFirstCheck(lines: readonly string[]): number | null {
   return Number.isSafeInteger(at) ? at : null;
 }
 
-/**
- * Opens the spool of a data directory. If its disk is full, the spool refuses lines until it can be opened. Throws other
- * errors.
- */
+/** Opens the spool of a data directory. If its disk is full, the spool refuses lines until it can be opened. Throws other errors. */
 export function openLateSpool(dataDir: string, maxBytes: number, now?: () => number): Spool {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   let opened: Spool | null = null;

@@ -3,8 +3,12 @@ import t from 'tap';
 import { NO_MEMORY } from '../../../../src/domain/result.ts';
 import { toStoredCheck, toStoredRegions, unknownStatus } from '../../../../src/domain/status/current.ts';
 import type { ServiceState } from '../../../../src/store/ports/services.ts';
-import { PACKED_COLUMNS, type PackedRow, packStates } from '../../../../src/store/registry/states/service-state-rows.ts';
 import { unpackStates } from '../../../../src/store/registry/states/packed-states.ts';
+import {
+  PACKED_COLUMNS,
+  type PackedRow,
+  packStates,
+} from '../../../../src/store/registry/states/service-state-rows.ts';
 import { entry, incident, inRegions, record } from '../../registry-fixtures.ts';
 
 const stateOf = (id: number, change: Partial<ServiceState['service']> = {}): ServiceState => ({
