@@ -19,7 +19,7 @@ import {
   type WordMeaning,
 } from './item-vocabulary.ts';
 import { boundText, oneLine, plainText, unescapeTwice } from './plain-text.ts';
-import { readTime, timeOfUlid } from './read-time.ts';
+import { createSlashedReader, readTime, timeOfUlid } from './read-time.ts';
 import { MAINTENANCE_TITLE } from './state-words.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
@@ -43,10 +43,28 @@ export function readItemEntries(
   rules: ItemRules,
   now: number,
 ): FeedEntry[] {
-  const read = newestItems(feed.items, now).map((item) => readItem(item, feed, source, rules));
+  const read = newestItems(withReadableTimes(feed.items), now).map((item) =>
+    readItem(item, feed, source, rules),
+  );
   return [...Map.groupBy(read, ({ key }) => key).values()].flatMap(
     (group) => entryOf(group, rules, now) ?? [],
   );
+}
+
+/** The items with their times in a form that {@link readTime} reads, where the times of the whole feed tell the order of month and day. */
+function withReadableTimes(items: readonly XmlItem[]): readonly XmlItem[] {
+  const times = items.flatMap(({ published, updated }) => [published.trim(), updated.trim()]);
+  if (!times.some((time) => time.includes('/'))) return items;
+  const read = createSlashedReader(times);
+  const readable = (text: string) => {
+    const at = read(text.trim());
+    return at === null ? text : new Date(at).toISOString();
+  };
+  return items.map((item) => ({
+    ...item,
+    published: readable(item.published),
+    updated: readable(item.updated),
+  }));
 }
 
 /** Skips items before their texts are parsed, which costs more than parsing a time. */

@@ -22,9 +22,13 @@ const RFC_822 =
 const DATE_TEXT =
   /^[a-z]{3},?\s+(?<month>[a-z]{3})\s+(?<day>\d{1,2})\s+(?<year>\d{4})\s+(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\s+(?:GMT|UTC)?(?<zone>[+-]\d{4})?)?(?:\s*\([^)]*\))?$/i;
 
-/** `07/29/2026 20:20 PDT`. */
-const MONTH_FIRST =
-  /^(?<month>\d{1,2})\/(?<day>\d{1,2})\/(?<year>\d{4}) (?<hour>\d{1,2}):(?<minute>\d\d)(?: (?<zone>[a-z]{1,5}))?$/i;
+const AFTER_DAY = String.raw`(?<year>\d{4}),? (?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))?(?: ?(?<half>[ap]m))?(?: (?<zone>[a-z]{1,5}|[+-]\d\d:?\d\d))?$`;
+
+/** `07/29/2026 20:20 PDT`, `7/29/2026 8:20:00 PM`. */
+const MONTH_FIRST = new RegExp(String.raw`^(?<month>\d{1,2})/(?<day>\d{1,2})/${AFTER_DAY}`, 'i');
+
+/** `29/07/2026 20:20`. */
+const DAY_FIRST = new RegExp(String.raw`^(?<day>\d{1,2})/(?<month>\d{1,2})/${AFTER_DAY}`, 'i');
 
 /** `Thursday, September 3, 2026, at 6:57 AM UTC`, `Aug 16, 2026 14:58`. */
 const MONTH_NAME_FIRST =
@@ -119,11 +123,22 @@ export function readTime(value: unknown): number | null {
 /** Epoch milliseconds of a time in the order of the United States, month first; null where it is none. */
 export function readMonthFirst(text: string): number | null {
   if (text.length > MAX_TIME_LENGTH) return null;
-  const { half, hour } = MONTH_NAME_FIRST.exec(text)?.groups ?? {};
-  const at = readForm(MONTH_FIRST, text) ?? readForm(MONTH_NAME_FIRST, text);
-  if (at === null || half === undefined) return at;
-  const isNoonOrMidnight = Number(hour) === 12;
-  return at + (half.toLowerCase() === 'pm' ? 12 : 0) * HOUR_MS - (isNoonOrMidnight ? 12 : 0) * HOUR_MS;
+  return readForm(MONTH_FIRST, text) ?? readForm(MONTH_NAME_FIRST, text);
+}
+
+/**
+ * Creates what reads the times of a document that are written with slashes, such as `9/20/2026 8:00 AM`, as epoch milliseconds; null: a text is
+ * none, or the order of month and day is not certain, as one order alone has to read all of them.
+ */
+export function createSlashedReader(texts: Iterable<string>): (text: string) => number | null {
+  const slashed = [...texts].filter((text) => text.length <= MAX_TIME_LENGTH && MONTH_FIRST.test(text));
+  const orders = [MONTH_FIRST, DAY_FIRST].filter((form) =>
+    slashed.every((text) => readForm(form, text) !== null),
+  );
+  const isCertain =
+    orders.length === 1 || slashed.every((text) => readForm(MONTH_FIRST, text) === readForm(DAY_FIRST, text));
+  const [order] = isCertain ? orders : [];
+  return (text) => (order === undefined || text.length > MAX_TIME_LENGTH ? null : readForm(order, text));
 }
 
 /**
@@ -173,7 +188,9 @@ function readForm(form: RegExp, text: string): number | null {
   const { groups } = form.exec(text) ?? {};
   const offset = readZone(groups?.zone);
   if (groups === undefined || offset === null) return null;
-  const { year = '', month = '', day, hour = 0, minute = 0, second = 0, fraction = 0 } = groups;
+  const { year = '', month = '', day, half, minute = 0, second = 0, fraction = 0 } = groups;
+  const hour =
+    half === undefined ? (groups.hour ?? 0) : (Number(groups.hour) % 12) + (/^p/i.test(half) ? 12 : 0);
   const fullYear = Number(year) + (year.length === 2 ? 2_000 : 0);
   const date = [fullYear, Number(month) || monthOf(month), Number(day)];
   const time = timeOf(date, [hour, minute, second].map(Number), offset);

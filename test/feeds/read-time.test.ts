@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readLocalTime, readMonthFirst, readTime, timeOfUlid } from '../../src/feeds/read-time.ts';
+import {
+  createSlashedReader,
+  readLocalTime,
+  readMonthFirst,
+  readTime,
+  timeOfUlid,
+} from '../../src/feeds/read-time.ts';
 
 const NOON = Date.UTC(2026, 8, 20, 12);
 
@@ -130,6 +136,34 @@ t.test('it reads times with the month first, as Americans write them', async (t)
     ['9'.repeat(100_000), null],
   ] as const)
     t.equal(readMonthFirst(text), iso === null ? null : Date.parse(iso), text.slice(0, 60));
+});
+
+t.test('times with slashes are read where one order of month and day alone reads all of a document', (t) => {
+  const read = (...texts: readonly string[]) => {
+    const reader = createSlashedReader(texts);
+    return texts.map((text) => {
+      const at = reader(text);
+      return at === null ? null : new Date(at).toISOString().slice(0, 19);
+    });
+  };
+  t.strictSame(read('9/20/2026 8:00 AM', '9/1/2026 12:05:09 pm', '9/2/2026 12:30 AM', 'soon'), [
+    '2026-09-20T08:00:00',
+    '2026-09-01T12:05:09',
+    '2026-09-02T00:30:00',
+    null,
+  ]);
+  t.strictSame(read('20/9/2026 20:00', '01/09/2026, 8:00 +02:00'), [
+    '2026-09-20T20:00:00',
+    '2026-09-01T06:00:00',
+  ]);
+  t.strictSame(read('9/9/2026 08:00 PDT'), ['2026-09-09T15:00:00'], 'both orders say the same');
+  for (const unclear of [['9/1/2026 8:00 AM'], ['9/20/2026 8:00', '20/9/2026 8:00'], ['13/13/2026 8:00'], []])
+    t.strictSame(
+      read(...unclear),
+      unclear.map(() => null),
+      unclear.join(),
+    );
+  t.end();
 });
 
 t.test('a ULID tells when it was made', async (t) => {

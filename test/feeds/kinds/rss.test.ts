@@ -249,6 +249,22 @@ t.test('a feed of parts lists those that are not well, whatever time they are st
   t.equal(read('rss-zoho').length, 3);
 });
 
+t.test('it reads times with slashes where the feed tells the order of month and day', async (t) => {
+  const late = { guid: 'a', title: 'Resolved: A fault', pubDate: '9/20/2026 8:00 AM' };
+  const early = { guid: 'b', title: 'Resolved: Another fault', pubDate: '9/2/2026 9:30:00 PM' };
+  t.match(
+    readItems(late, early).map(({ title, ...entry }) => [
+      title,
+      'startedAt' in entry ? entry.startedAt : null,
+    ]),
+    [
+      ['A fault', Date.UTC(2026, 8, 20, 8)],
+      ['Another fault', Date.UTC(2026, 8, 2, 21, 30)],
+    ],
+  );
+  t.same(readItems(early), [], 'the ninth of February or the second of September');
+});
+
 t.test('an entry without a state is open for a day, then counts as resolved', async (t) => {
   t.match(read('rss-stateless'), [
     { title: 'No time, but open', startedAt: null, status: 'investigating' },
