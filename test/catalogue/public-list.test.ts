@@ -17,6 +17,11 @@ t.test('it lists at least 600 services, at least 12 in every category', async (t
   }
 });
 
+t.test('it names a status page that is read for at least 560 services', async (t) => {
+  const read = services.filter(({ statusPage }) => statusPage !== null && statusPage.kind !== 'custom');
+  t.ok(read.length >= 560, `${read.length} of ${services.length}`);
+});
+
 t.test('it gives each service a slug, a domain and a dashed domain of its own', async (t) => {
   for (const keyOf of [
     ({ slug }: { slug: string }) => slug,
