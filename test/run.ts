@@ -19,6 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 import { writeToMemory } from './support/memory-folder.ts';
+import { QUICK_PROGRAMS } from './support/quick-programs.ts';
 import { type FileReport, runGroup } from './support/run-group.ts';
 import { killMarkedProcesses, markRun } from './support/run-processes.ts';
 import { startRunServers } from './support/run-servers.ts';
@@ -208,6 +209,7 @@ async function runFiles(files: readonly string[]): Promise<FileReport[]> {
   const reports = await runGroup(files, {
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     TAP_TIMEOUT: String(TEST_TIMEOUT_S),
+    ...QUICK_PROGRAMS,
     ...process.env,
     ...servers,
   });

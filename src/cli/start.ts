@@ -11,6 +11,8 @@ import { printNote, printText } from './output.ts';
 import { planBundle } from './program-bundle.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+/** The program of the parent. */
+export const KEEP_ALIVE = pathOf('./keep-alive.mjs');
 
 /**
  * Becomes the parent of the program (`keep-alive.mjs`), under the same process id, which frees what it has loaded. The
@@ -21,22 +23,27 @@ export async function start({
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
   if (checkConfig) return await check(config);
-  const cache = openCompileCache(tmpdir());
-  const small = planMemory(process.env, true, cache);
-  const bundle = planBundle();
-  const order = {
-    entries: [bundle.entry, pathOf('./program.ts')],
-    args: ['--config', config],
-    plans: availableBytes() < SMALL_BYTES ? [small] : [small, planMemory(process.env, false, cache)],
-    prepare: bundle.prepare,
-  };
-  const command = [process.execPath, pathOf('keep-alive.mjs'), JSON.stringify(order)];
+  const order = planOrder(config, process.env);
+  const command = [process.execPath, KEEP_ALIVE, JSON.stringify(order)];
   // Node.js writes the cache when a process ends, but this process is replaced by another program.
   flushCompileCache();
   process.execve?.(process.execPath, command, process.env);
   // Windows has no such call, so this process stays as the parent.
   const { keepAlive } = await import('./keep-alive.mjs');
   process.exit(await keepAlive(order));
+}
+
+/** What the parent runs for a file of configuration. `env`: the environment of the parent. */
+export function planOrder(config: string, env: NodeJS.ProcessEnv) {
+  const cache = openCompileCache(tmpdir());
+  const small = planMemory(env, true, cache);
+  const bundle = planBundle();
+  return {
+    entries: [bundle.entry, pathOf('./program.ts')],
+    args: ['--config', config],
+    plans: availableBytes() < SMALL_BYTES ? [small] : [small, planMemory(env, false, cache)],
+    prepare: bundle.prepare,
+  };
 }
 
 /** Prints every problem of the configuration and its catalogue, or that there is none. */

@@ -5,6 +5,7 @@ import t from 'tap';
 
 import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { install } from '../support/program.ts';
+import { AS_SHIPPED } from '../support/quick-programs.ts';
 import { workerOf } from '../support/stall.ts';
 
 const MIB = 1_048_576;
@@ -26,7 +27,7 @@ t.test(
         checks: { interval: '5m', firstSpread: '5s', nameservers: ['127.0.0.1:9'] },
       },
       // An empty folder for compiled sources.
-      { TMPDIR: t.testdir() },
+      { ...AS_SHIPPED, TMPDIR: t.testdir() },
       group.enter,
     );
     const program = await installation.start();
@@ -54,7 +55,8 @@ t.test(
         slug: `s${n}`,
         check: { kind: 'root', url: 'http://127.0.0.1:9/' },
       }));
-    const installation = await install(list(3), { checks: { interval: '1h', firstSpread: '1h' } });
+    const settings = { checks: { interval: '1h', firstSpread: '1h' } };
+    const installation = await install(list(3), settings, AS_SHIPPED);
     t.teardown(() => installation.remove());
     for (const [count, isSmall] of [
       [3, true],

@@ -5,6 +5,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { KEEP_ALIVE, planOrder } from '../../src/cli/start.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { freePort } from './free-port.ts';
 
@@ -79,7 +80,7 @@ export interface Answer {
 export async function install(
   entries: readonly CatalogueEntry[],
   settings: object | ((siteUrl: string) => object | Promise<object>) = {},
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
   enter: readonly string[] = [],
 ): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-e2e-'));
@@ -126,7 +127,7 @@ export async function install(
     },
     start: (other = port, readyWithinMs = 60_000) =>
       startProgram(
-        ['start', '--config', configFile],
+        configFile,
         `http://127.0.0.1:${other}`,
         {
           ...environment,
@@ -158,19 +159,25 @@ export async function install(
 }
 
 async function startProgram(
-  args: readonly string[],
+  configFile: string,
   siteUrl: string,
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
   enter: readonly string[],
   readyWithinMs: number,
 ): Promise<RunningProgram> {
   let output = '';
-  const [command = '', ...words] = [...enter, process.execPath, CLI, ...args];
+  const env = environmentWith(environment);
+  // The command becomes this parent, which spares the start of the command. It looks at the memory of the place first.
+  const entry =
+    enter.length > 0
+      ? [CLI, 'start', '--config', configFile]
+      : [KEEP_ALIVE, JSON.stringify(planOrder(configFile, env))];
+  const [command = '', ...words] = [...enter, process.execPath, ...entry];
   const child = spawn(command, words, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env: { ...cleanEnvironment(), ...environment },
+    env,
   });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ended = once(child, 'exit');
@@ -224,14 +231,14 @@ async function startProgram(
 /** Runs `upbeat` with `args` to its end. */
 export async function runCommand(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
   enter: readonly string[] = [],
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const [command = '', ...words] = [...enter, process.execPath, CLI, ...args];
   const child = spawn(command, words, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...cleanEnvironment(), ...environment },
+    env: environmentWith(environment),
   });
   let stdout = '';
   let stderr = '';
@@ -241,12 +248,20 @@ export async function runCommand(
   return { status, stdout, stderr };
 }
 
-/** The environment without settings that a developer may have set, and without tap's own hooks. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/**
+ * `environment` over that of this process, without settings that a developer may have set, without tap's own hooks, and with what
+ * `quick-programs.ts` says.
+ */
+function environmentWith(environment: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
     ([name]) => !/^(?:UPBEAT_|TAP|NODE_OPTIONS$|NODE_V8|_TAPJS)/.test(name),
   );
-  return Object.fromEntries(entries);
+  const {
+    TEST_NODE_OPTIONS = '',
+    NODE_OPTIONS = '',
+    ...env
+  } = { ...Object.fromEntries(entries), ...environment };
+  return { ...env, NODE_OPTIONS: `${TEST_NODE_OPTIONS} ${NODE_OPTIONS}`.trim() };
 }
 
 /** Settings of `base` with those of `over` in their places; lists and values are replaced. */

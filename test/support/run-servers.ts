@@ -25,6 +25,15 @@ const NAMES = {
   postgres: 'UPBEAT_TEST_POSTGRES',
 } as const;
 
+/** Nothing looks after dozens of databases that live for a minute each, and nothing is kept of them. */
+const FOR_MANY_DATABASES = {
+  autovacuum: 'off',
+  full_page_writes: 'off',
+  jit: 'off',
+  max_wal_senders: '0',
+  wal_level: 'minimal',
+};
+
 /** Starts what is installed and not running already, at once; returns the environment that names it. */
 export async function startRunServers(scope: Scope): Promise<Readonly<Record<string, string>>> {
   const folder = makeFolder(scope);
@@ -36,7 +45,11 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
       async () => (await startVictoria(scope, { folder: join(folder, 'victoria') })).url,
     ],
     [NAMES.redis, 'redis-server', async () => String((await startRedis(scope)).port)],
-    [NAMES.postgres, 'psql', async () => String((await startPostgres(scope)).port)],
+    [
+      NAMES.postgres,
+      'psql',
+      async () => String((await startPostgres(scope, { settings: FOR_MANY_DATABASES })).port),
+    ],
   ];
   const there = starts.filter(([name, program]) => process.env[name] === undefined && hasProgram(program));
   return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));

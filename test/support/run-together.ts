@@ -18,6 +18,7 @@ export default new Proxy({} as Test, {
     const value: unknown = Reflect.get(current, name);
     return typeof value === 'function' ? value.bind(current) : value;
   },
+  set: (_, name, value) => Reflect.set(current, name, value),
 });
 
 registerHooks({
