@@ -12,11 +12,14 @@
  * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a
  * time, by default as many as leave no processor idle; `--keep-durations`, on an idle machine and for all files, renews the list of the longest ones.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { planBundle } from '../src/cli/program-bundle.ts';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 import { writeToMemory } from './support/memory-folder.ts';
 import { QUICK_PROGRAMS } from './support/quick-programs.ts';
@@ -47,7 +50,7 @@ const SHIPPED_DURATIONS_FILE = join(ROOT, 'test/durations.json');
 const MIN_LISTED_MS = 2_000;
 /** Files that take less share a process, as many as take `MAX_GROUP_MS` together. */
 const MAX_SMALL_MS = 10_000;
-const MAX_GROUP_MS = 25_000;
+const MAX_GROUP_MS = 60_000;
 /** Found in files that start programs or browsers, which take long. */
 const STARTS_PROGRAMS = /support\/(?:program|cluster|browser|network-namespaces|small-disk)\.ts/;
 
@@ -74,7 +77,7 @@ const { values: options, positionals: patterns } = parseArgs({
 });
 const scope = { teardown: (end: () => unknown) => void ends.unshift(end) };
 writeToMemory(scope);
-const servers = await startRunServers(scope);
+const [servers] = await Promise.all([startRunServers(scope), bundleProgram()]);
 const { first, second } = await runAll(planGroups(patterns)).finally(endServers);
 const files = [...first.filter(({ ok }) => ok || second === null), ...(second ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);
@@ -86,6 +89,12 @@ for (const { name, ok } of second ?? [])
   if (ok) console.log(`# UNSTEADY: ${name} failed beside others and passed alone`);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
 process.exitCode = files.every(({ ok }) => ok) && sum('passed') > 0 && !skipFails ? 0 : 1;
+
+/** Bundles the program once: otherwise each of the first ones to start would do so. */
+async function bundleProgram(): Promise<void> {
+  const { prepare } = planBundle();
+  if (prepare !== null) await once(spawn(process.execPath, prepare, { stdio: 'ignore' }), 'exit');
+}
 
 async function endServers(): Promise<void> {
   for (const end of ends.splice(0)) await end();

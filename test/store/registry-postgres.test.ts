@@ -11,9 +11,9 @@ import {
 } from '../../src/store/database/postgres/postgres-store.ts';
 import type { Batch } from '../../src/store/database/registry-store.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { registryHere } from '../support/registry-here.ts';
-import { usePostgres } from '../support/run-servers.ts';
+import { createRegistry, usePostgres } from '../support/run-servers.ts';
 import { runRegistryContract } from './registry-contract.ts';
 import { NOON, owned } from './registry-fixtures.ts';
 
@@ -54,7 +54,7 @@ if ('skip' in NEEDS_POSTGRES) {
     let url = spare.pop();
     if (url === undefined) {
       const name = `test_${randomUUID().replaceAll('-', '')}`;
-      await createDatabase(server.url('postgres'), name);
+      await createRegistry(server, name);
       url = server.url(name);
     } else await query(url, EMPTY);
     databases.set(dataDir, url);

@@ -13,8 +13,8 @@ import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
 import { openMethods } from '../../src/store/registry/open-registry.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { registryFile } from '../../src/store/sqlite/private-files.ts';
-import { createDatabase, NEEDS_POSTGRES } from './postgres-server.ts';
-import { usePostgres } from './run-servers.ts';
+import { NEEDS_POSTGRES } from './postgres-server.ts';
+import { createRegistry, usePostgres } from './run-servers.ts';
 
 /** Where a registry is: whatever opens it shares what it holds. */
 export interface RegistryPlace {
@@ -43,7 +43,7 @@ export function testOverBoth(title: string, work: (t: Test, makePlace: MakePlace
       work(t, async (t) => {
         const server = await sharedServer();
         const name = `test_${randomUUID().replaceAll('-', '')}`;
-        await createDatabase(server.url('postgres'), name);
+        await createRegistry(server, name);
         return await makePlace(t, server.url(name));
       }),
     );

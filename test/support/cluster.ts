@@ -5,7 +5,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { NodeRole } from '../../src/domain/node.ts';
 import type { NetworkNamespace } from './network-namespaces.ts';
-import { createDatabase } from './postgres-server.ts';
 import {
   type CatalogueEntry,
   type Installation,
@@ -13,7 +12,7 @@ import {
   mergeSettings,
   type RunningProgram,
 } from './program.ts';
-import { type Scope, useInflux, usePostgres, useRedis } from './run-servers.ts';
+import { createRegistry, type Scope, useInflux, usePostgres, useRedis } from './run-servers.ts';
 
 /** What all nodes of a cluster have in common. */
 export interface ClusterOptions {
@@ -141,7 +140,7 @@ async function openStorage(
 ): Promise<Pick<Cluster, 'storage' | 'postgresUrl' | 'influx'>> {
   if (storage !== undefined) return { storage, postgresUrl: null, influx: null };
   const [postgres, redis] = await Promise.all([usePostgres(scope), useRedis(scope)]);
-  await createDatabase(postgres.url('postgres'), redis.prefix);
+  await createRegistry(postgres, redis.prefix);
   const postgresUrl = postgres.url(redis.prefix);
   const both = { postgres: { url: postgresUrl }, redis: { url: `${redis.url}?prefix=${redis.prefix}` } };
   if (!influx) return { storage: both, postgresUrl, influx: null };

@@ -7,8 +7,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { NodeOptions } from './cluster.ts';
 import { listenOn } from './loopback.ts';
 import { type NetworkNamespace, openNetwork, withNamespaces } from './network-namespaces.ts';
-import { createDatabase } from './postgres-server.ts';
-import { type Scope, usePostgres, useRedis } from './run-servers.ts';
+import { createRegistry, type Scope, usePostgres, useRedis } from './run-servers.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** What a place can be cut off from: the servers, and the sites with control targets and services. */
@@ -62,7 +61,7 @@ const FIRST_PORT = 20_000;
 /** Opens places on a new database and a new key prefix of the run's servers. Everything ends with `scope`. */
 export async function openPlaces(scope: Scope, { sites, senderOf }: PlacesOptions): Promise<Places> {
   const [postgres, redis] = await Promise.all([usePostgres(scope), useRedis(scope)]);
-  await createDatabase(postgres.url('postgres'), redis.prefix);
+  await createRegistry(postgres, redis.prefix);
   const postgresUrl = postgres.url(redis.prefix);
   const areNamespaces = withNamespaces.skip === undefined;
   if (!areNamespaces)

@@ -7,9 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { openPostgresDatabase } from '../../src/store/database/postgres/postgres-database.ts';
 import { ask, startInflux, startVictoria } from './influx-server.ts';
 import { hasProgram } from './install-servers.ts';
-import { postgresUrl, startPostgres } from './postgres-server.ts';
+import { createDatabase, postgresUrl, startPostgres } from './postgres-server.ts';
 import { startRedis } from './redis-server.ts';
 
 /** What ends the servers: a test, or the run. */
@@ -25,6 +26,8 @@ const NAMES = {
   postgres: 'UPBEAT_TEST_POSTGRES',
 } as const;
 
+/** A database with the tables of a registry, on the server of a run. */
+const NEW_REGISTRY = 'new_registry';
 /** Nothing looks after dozens of databases that live for a minute each, and nothing is kept of them. */
 const FOR_MANY_DATABASES = {
   autovacuum: 'off',
@@ -48,7 +51,12 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
     [
       NAMES.postgres,
       'psql',
-      async () => String((await startPostgres(scope, { settings: FOR_MANY_DATABASES })).port),
+      async () => {
+        const server = await startPostgres(scope, { settings: FOR_MANY_DATABASES });
+        await createDatabase(server.url('postgres'), NEW_REGISTRY);
+        await openPostgresDatabase(server.url(NEW_REGISTRY));
+        return String(server.port);
+      },
     ],
   ];
   const there = starts.filter(([name, program]) => process.env[name] === undefined && hasProgram(program));
@@ -85,6 +93,15 @@ export async function useRedis(
 export async function usePostgres(scope: Scope): Promise<{ url(database: string): string }> {
   const port = Number(process.env[NAMES.postgres] ?? (await startPostgres(scope)).port);
   return { url: (database) => postgresUrl(port, database) };
+}
+
+/** Makes a database for a registry. In a run it has its tables already, whose migrations take longer than most tests. */
+export async function createRegistry(
+  { url }: { url(database: string): string },
+  name: string,
+): Promise<void> {
+  const hasTables = process.env[NAMES.postgres] !== undefined;
+  await createDatabase(url('postgres'), name, hasTables ? `TEMPLATE ${NEW_REGISTRY}` : '');
 }
 
 function nameOfItsOwn(): string {
