@@ -9,6 +9,7 @@ const SIGN_IN_WAITS_MS = 25_000;
 /** For what a client should see, on a machine that does much else. */
 const PATIENCE_MS = 90_000;
 const PAUSE_MS = 250;
+const MAX_PAUSE_MS = 1_000;
 /** A reader of events that is not told for this time, where it need not be, is told later. */
 const UNTOLD_MS = 4_000;
 
@@ -95,10 +96,12 @@ export function createClients({ program, key, turn }: ClientOptions) {
   /** Asks until a client sees what it should; otherwise what it saw last. */
   const until = async (wanted: string, look: () => Promise<string>): Promise<string> => {
     let seen = '';
+    let pauseMs = PAUSE_MS;
     for (const endsAt = performance.now() + PATIENCE_MS; performance.now() < endsAt; ) {
       seen = await look();
       if (seen === wanted) return seen;
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
+      pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.25);
     }
     return seen;
   };
