@@ -33,7 +33,7 @@ export async function start({
   process.exit(await keepAlive(order));
 }
 
-/** What the parent runs for a file of configuration. `env`: the environment of the parent. */
+/** Returns what the parent runs for a file of configuration. `env`: the environment of the parent. */
 export function planOrder(config: string, env: NodeJS.ProcessEnv) {
   const cache = openCompileCache(tmpdir());
   const small = planMemory(env, true, cache);
