@@ -245,7 +245,7 @@ function causeOf(
 }
 
 /** Services that share a certificate, such as one of a wildcard, see it end at the same second. */
-function certificateOf({ certificateExpiresAt, failure }: LatestCheck): Pick<CauseFacts, 'certificate'> {
+function certificateOf({ certificateExpiresAt, failure }: LatestCheck) {
   if (certificateExpiresAt === null) return {};
   const validUntil = `${formatTime(certificateExpiresAt).slice(0, 16).replace('T', ' ')} UTC`;
   return { certificate: { validUntil, fails: failure?.cause.code.startsWith('certificate_') ?? false } };

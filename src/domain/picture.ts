@@ -148,7 +148,7 @@ export interface ChartPicture {
 }
 
 /** The points of a chart, and the share of good checks. */
-export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'points' | 'uptimeText'> {
+export function chartPoints(buckets: readonly Bucket[]) {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
   return {

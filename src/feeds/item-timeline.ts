@@ -112,7 +112,7 @@ export function readTimeline(plain: string, near: number | null): ItemTimeline {
   return { ...found, ...readUpdates(rest, near), text: rest.join('\n').trim() };
 }
 
-function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTimeline, 'updates' | 'state'> {
+function readUpdates(lines: readonly string[], near: number | null) {
   const first = lines.findIndex((line) => line !== '');
   const head = first === -1 ? '' : (lines[first] ?? '');
   const dated = readDated(lines, near);

@@ -25,34 +25,37 @@ export const NO_FLEET: Role['fleet'] = {
   report: () => ({ services: 0, restarts: 0, checksDone: 0, hosts: [] }),
 };
 
-/** A role of a process: monitor or serving. */
-export interface Role {
-  readonly name: Readiness['role'];
+/** The parts that every role has, and the active role delegates. */
+interface SharedRole {
   readonly status: StatusStore;
-  readonly samples: SampleReads & Partial<ObservedParts['samples']>;
   readonly heartbeats: HeartbeatIntake;
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
+  /** States of the external stores other than Redis. */
+  stores(): PartStates;
+  readonly fleet: ObservedParts['fleet'];
+  feeds(): readonly FeedHealth[];
+  polls(): { readonly good: number; readonly failed: number };
+}
+
+/** A role of a process: monitor or serving. */
+export interface Role extends SharedRole {
+  readonly name: Readiness['role'];
+  readonly samples: SampleReads & Partial<ObservedParts['samples']>;
   /** Checks services as soon as slots are free; absent: only the monitor does. */
   recheck?(serviceIds: readonly number[]): void;
   /** The newest outage of a service, if it is over; absent: only the monitor remembers. */
   lastOutageOf?(serviceId: number): PastOutage | null;
   /** Results and heartbeats that this process has dropped since the start; absent: none. */
   dropped?(): number;
-  /** States of the external stores other than Redis. */
-  stores(): PartStates;
-  readonly fleet: ObservedParts['fleet'];
-  feeds(): readonly FeedHealth[];
-  polls(): { readonly good: number; readonly failed: number };
   /** Reloads what can change while the program runs. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The active role; its members delegate to the role in charge. */
-export interface ActiveRole
-  extends Omit<Role, 'name' | 'samples' | 'recheck' | 'lastOutageOf' | 'dropped' | 'reload' | 'stop'> {
+export interface ActiveRole extends SharedRole {
   readonly current: Role;
   recheck(serviceIds: readonly number[]): void;
   lastOutageOf(serviceId: number): PastOutage | null;

@@ -19,7 +19,7 @@ import { type CheckResult, isSameMemory, joinMemory, NO_MEMORY, type ProbeMemory
 import type { Sample } from '../domain/sample.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
 import { failingRegions, newestCheckOf } from '../domain/status/agree.ts';
-import type { CurrentStatus, Transition } from '../domain/status/current.ts';
+import type { CurrentStatus, NewTransition } from '../domain/status/current.ts';
 import { judgeAttempt, reasonOfCheck, reasonOfVerdict } from '../domain/status/judge.ts';
 import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/status/regional-status.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/status/transition.ts';
@@ -59,7 +59,7 @@ export interface Update {
   /** The current status after the observation; the same object as before if nothing about the status is new. */
   readonly current: CurrentStatus;
   /** Null: the status has not changed. */
-  readonly transition: Omit<Transition, 'position'> | null;
+  readonly transition: NewTransition | null;
   /** The own incident to write; null: it has not changed. */
   readonly incident: Incident | null;
   /** The new probe memory; null: it has not changed. */
@@ -150,7 +150,7 @@ function moveByCheck(
   current: CurrentStatus,
   { observation, verdict, now }: JudgedCheck,
   rules: EvaluationRules,
-): Pick<Update, 'transition' | 'incident'> {
+) {
   const { regions, latest } = current;
   const result = checkResultOf(observation);
   const isOne = observation.via !== 'region' || regions === undefined;
@@ -263,7 +263,7 @@ function move(
   current: CurrentStatus,
   { reason, now, beganAt }: Cause,
   rules: EvaluationRules,
-): Pick<Update, 'transition' | 'incident'> {
+) {
   const { service, current: before } = state;
   const openIncident = state.openIncident ?? lateIncident(state, current, rules);
   if (current === before || (current.seq === before.seq && openIncident === null)) return UNMOVED;

@@ -149,7 +149,7 @@ function fieldOf(picture: HeatmapPicture, lines: readonly Line[]): CellField {
   };
 }
 
-function paletteOf({ theme }: HeatmapPicture): Pick<CellField, 'ground' | 'fills' | 'inks' | 'marks'> {
+function paletteOf({ theme }: HeatmapPicture) {
   return {
     ground: PICTURE_COLOURS[theme].ground,
     fills: CELL_LEVELS.map((level) => CELL_COLOURS[theme][level].fill),

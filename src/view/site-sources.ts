@@ -10,7 +10,6 @@ import type { ShownDirectory } from './service-directory.ts';
 import type { ServiceFinder } from './service-finder.ts';
 import type { ListenedAt } from './staleness.ts';
 
-/** Each route declares the members that it uses: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
 export interface SiteSources {
   readonly directory: ShownDirectory;
   readonly finder: ServiceFinder;

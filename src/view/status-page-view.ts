@@ -83,12 +83,7 @@ const MAX_MAINTENANCES = 20;
 const TOLD_ID_CHARACTERS = 16;
 
 /** The owner's posts about the page alone: in no list of a service on it. */
-export function postsOfPage({
-  page,
-  services,
-  posts,
-  announced,
-}: PageView): Pick<PageView, 'posts' | 'announced'> {
+export function postsOfPage({ page, services, posts, announced }: PageView) {
   const hasOwn = services.some(({ service }) => service?.accountId === page.accountId);
   const isListed = (id: number) => services.some(({ service }) => service?.id === id);
   return {
@@ -217,7 +212,7 @@ export function shownOn(
 }
 
 /** A service by its name on a page. The domain follows a name that an owner chose, but for private services. */
-function nameEntry(service: Service, own: string): Pick<ListedService, 'name' | 'service'> {
+function nameEntry(service: Service, own: string) {
   if (service.visibility === 'private') return { name: own, service: null };
   if (own === '') return { name: fullName(service), service };
   const { domain } = service;

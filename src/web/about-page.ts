@@ -30,7 +30,7 @@ export interface AboutSettings {
   readonly notice?: string | null;
 }
 
-export interface AboutPageSources extends SiteSources {
+interface AboutPageSources extends SiteSources {
   readonly about: AboutSettings;
   readonly assets: AssetAddresses;
   /** Maximum response time of a check that is not slow, milliseconds. */
@@ -38,7 +38,7 @@ export interface AboutPageSources extends SiteSources {
   /** The contact for vulnerabilities; null or absent: the operator names no contact. */
   readonly securityContact?: string | null;
   readonly readiness: () => Readiness;
-  readonly limits: () => Pick<ApiLimits, 'silenceMs'>;
+  readonly limits: () => ApiLimits;
 }
 
 export function aboutPage(render: RenderPage, sources: AboutPageSources): Route {

@@ -10,9 +10,7 @@ import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './parts/views.ts';
 
-export interface DocsSources {
-  readonly siteUrl: string;
-  readonly directory: SiteSources['directory'];
+interface DocsSources extends SiteSources {
   readonly registry: PublicReads;
   /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;

@@ -14,7 +14,7 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { incidentPath, webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
-export interface MaintenancePageSources extends SiteSources {
+interface MaintenancePageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly assets: AssetAddresses;
 }

@@ -7,15 +7,20 @@ import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
 import { seeOther } from '../http/form.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import { type HttpError, prefersPage } from '../http/problem.ts';
 import type { ChargeChange } from '../http/rate-limits.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import type { PublicReads } from '../store/ports/public-reads.ts';
 import { whyUnreached } from '../view/cause-of-down.ts';
+import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import type { ReadHonesty } from '../view/honesty.ts';
+import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { ReaderWatch } from '../view/service-finder.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { findLockedPage, findShownPage, pageNotFound, shownOn } from '../view/status-page-view.ts';
-import { type AboutPageSources, aboutPage } from './about-page.ts';
+import { type AboutSettings, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
 import type { OwnerSources } from './dashboard/dashboard-forms.ts';
@@ -29,27 +34,27 @@ import {
   type SignInSources,
   signInPage,
 } from './dashboard/sign-in-pages.ts';
-import { type DocsSources, docsPage } from './docs-page.ts';
+import { docsPage } from './docs-page.ts';
 import { heatmapPage } from './heatmap-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { createLogos } from './home/logos.ts';
-import { type SparklineSources, sparklines } from './home/sparklines.ts';
+import { sparklines } from './home/sparklines.ts';
 import { honestyPage } from './honesty-page.ts';
 import { incidentsPage } from './incidents-page.ts';
 import { chooseLanguage, LANGUAGES } from './language/language.ts';
-import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
+import { createLiveChanges, type LiveChanges } from './live/live-changes.ts';
 import { LiveStreams } from './live/live-streams.ts';
-import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
+import { maintenancePage } from './maintenance-page.ts';
 import { type AssetAddresses, createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
 import { pillMarkup } from './parts/verdict.ts';
 import { createViews, listPath, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
-import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
-import { type ServicePageSources, servicePages } from './service/service-page.ts';
+import { incidentPage } from './service/incident-page.ts';
+import { servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 import { type SubscribeSources, subscribePages } from './subscribe/subscribe-pages.ts';
-import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
+import { wellKnownFiles } from './well-known.ts';
 
 /** The tokens of `assets/web/tokens.css` that the page shows. */
 const TOKENS = {
@@ -70,19 +75,23 @@ const TOKENS = {
   spaces: ['space-1', 'space-2', 'space-3', 'space-4', 'space-5', 'space-6'],
 };
 
-export type PageSources = Omit<
-  HomeSources &
-    ServicePageSources &
-    IncidentPageSources &
-    MaintenancePageSources &
-    AboutPageSources &
-    DocsSources &
-    LiveChangeSources &
-    SparklineSources &
-    ViewSources &
-    WellKnownSources,
-  'changes' | 'assets' | 'logos' | 'whyUnreached'
-> & {
+export interface PageSources extends SiteSources {
+  readonly registry: PublicReads;
+  readonly readiness: () => Readiness;
+  readonly limits: () => ApiLimits;
+  /** Returns the OpenAPI document; a new object after each change. */
+  readonly apiDocument: () => OpenApiDocument;
+  readonly readCells: ReadHeatmapCells;
+  readonly about: AboutSettings;
+  /** Maximum response time of a check that is not slow, milliseconds. */
+  readonly slowOverMs: number;
+  readonly version: string;
+  /** The contact for vulnerabilities; null or absent: the operator names none. */
+  readonly securityContact?: string | null;
+  /** The content of `/`: `services`, `sign-in` or `page:<slug>`. Default `services`. */
+  readonly home?: string;
+  /** True if the site is for its members alone. Default false. */
+  readonly isForMembers?: boolean;
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: OwnerSources | null;
   /** Source of the owners' status pages; null: this site has none. */
@@ -95,7 +104,7 @@ export type PageSources = Omit<
   readonly chargeChange: ChargeChange;
   readonly clock: Clock;
   readonly log: Log;
-};
+}
 
 /**
  * Creates the routes of all pages, what renders errors for browsers, and the streams of open pages, which must be closed when

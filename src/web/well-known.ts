@@ -7,7 +7,7 @@ import type { HttpResponse, Route } from '../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 
-export interface WellKnownSources extends SiteSources {
+interface WellKnownSources extends SiteSources {
   /** The contact for vulnerabilities: an `https:` or `mailto:` URL; null or absent: the operator names none. */
   readonly securityContact?: string | null;
   /** True if the site is for its members alone. Default false. */

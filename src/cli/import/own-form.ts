@@ -116,7 +116,7 @@ export function readOwnRow(row: Row): EntryReading {
   ]);
 }
 
-function readSlug({ slug: value }: Row): Pick<ListedService, 'slug'> {
+function readSlug({ slug: value }: Row) {
   const slug = asText(value)?.toLowerCase();
   return slug === undefined ? {} : { slug };
 }

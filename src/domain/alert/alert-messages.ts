@@ -125,7 +125,7 @@ function itemOf(draft: AlertDraft, word: Word): MessageItem {
 }
 
 /** The service behind which a service is down, and those that are behind it. */
-function reachOf({ context }: AlertDraft, serviceId: number): Pick<MessageItem, 'because' | 'behind'> {
+function reachOf({ context }: AlertDraft, serviceId: number) {
   const cause = causeOfDown(context.service(serviceId)?.ancestors ?? [], context.service);
   const isShown = cause !== null && (cause.isPublic || cause.accountId === context.accountId);
   const behind = context.countBehind(serviceId);

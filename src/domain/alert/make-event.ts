@@ -1,7 +1,7 @@
 /** Makes the events of alerts from the changes that the registry writes. */
 import { beginningOf, type Incident, type IncidentStatus } from '../incident/incident.ts';
 import type { Maintenance } from '../incident/maintenance.ts';
-import type { CurrentStatus, Transition } from '../status/current.ts';
+import type { CurrentStatus, NewTransition } from '../status/current.ts';
 import { isScopeTransition } from '../status/current.ts';
 import type { AlertEvent, EventIncident } from './event.ts';
 
@@ -13,7 +13,7 @@ const MAX_TEXT = 2_000;
 
 /** The event of a transition. `current`: the status after it; `lastGoodAt`: the last good check before it; null: not known. */
 export function eventOfTransition(
-  transition: Omit<Transition, 'position'>,
+  transition: NewTransition,
   { latest }: CurrentStatus,
   lastGoodAt: number | null,
 ): NewAlertEvent {

@@ -137,10 +137,7 @@ function firstGoodAt({ updates, resolvedAt }: Incident): number | null {
 }
 
 /** Joins two outages at the same time. */
-function joinEnds<S>(
-  a: VendorOutage<S>,
-  b: VendorOutage<S>,
-): Pick<VendorOutage<S>, 'endedAt' | 'acknowledgedAt'> {
+function joinEnds<S>(a: VendorOutage<S>, b: VendorOutage<S>) {
   const ends = [a.endedAt, b.endedAt];
   const acknowledged = [a.acknowledgedAt, b.acknowledgedAt].filter((at) => at !== null);
   return {

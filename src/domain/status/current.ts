@@ -111,6 +111,9 @@ export interface Transition {
   readonly scope?: ScopeChange;
 }
 
+/** A transition before it is stored. */
+export type NewTransition = Omit<Transition, 'position'>;
+
 /** Returns true if the transition changes the scope alone. */
 export function isScopeTransition({ from, to }: Pick<Transition, 'from' | 'to'>): boolean {
   return from === to;

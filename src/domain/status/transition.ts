@@ -7,6 +7,7 @@ import {
   type CurrentStatus,
   isScopeTransition,
   type LatestCheck,
+  type NewTransition,
   type Scope,
   type ScopeChange,
   type Transition,
@@ -70,7 +71,7 @@ export function transitionBetween(
   before: CurrentStatus,
   after: CurrentStatus,
   { recordedAt, reason }: Pick<Transition, 'recordedAt' | 'reason'>,
-): Omit<Transition, 'position'> | null {
+): NewTransition | null {
   if (after.seq === before.seq || after.status === 'unknown') return null;
   return {
     serviceId: service.id,

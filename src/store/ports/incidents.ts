@@ -13,8 +13,8 @@ interface IncidentNeighbours {
 /** The place of an incident in every list of incidents. */
 export type IncidentKey = Pick<Incident, 'id' | 'startedAt'>;
 
-/** Selects incidents; newest `startedAt` first, then `id`. */
-export interface IncidentQuery {
+/** Selects incidents. */
+export interface IncidentFilter {
   readonly serviceId?: number;
   readonly status?: IncidentStatus;
   /** Leaves out services that are not verified (decisions, Ownership). */
@@ -25,6 +25,10 @@ export interface IncidentQuery {
   readonly maintenanceOnly?: boolean;
   readonly source?: Incident['source'];
   readonly severity?: Severity;
+}
+
+/** Selects incidents of a list; newest `startedAt` first, then `id`. */
+export interface IncidentQuery extends IncidentFilter {
   /** The list begins after this place, whether or not there is an incident at it; absent: with the first one. */
   readonly after?: IncidentKey;
   readonly limit: number;
@@ -32,7 +36,7 @@ export interface IncidentQuery {
 }
 
 /** The filter of lists: what everyone may see, and what belongs to these accounts. */
-export function everyonesAnd(accounts: Iterable<number>): Pick<IncidentQuery, 'verifiedOnly' | 'orOf'> {
+export function everyonesAnd(accounts: Iterable<number>) {
   const orOf = [...accounts];
   return { verifiedOnly: true, ...(orOf.length === 0 ? {} : { orOf }) };
 }
@@ -53,7 +57,7 @@ export interface IncidentStore {
   /** Those of owners with the beginnings of their newest texts. */
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
   /** The number of incidents on all pages of `listIncidents` for the query. */
-  countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset' | 'after'>): Promise<number>;
+  countIncidents(filter: IncidentFilter): Promise<number>;
   /** Null: there is no such incident, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
   /**

@@ -1,7 +1,7 @@
 /** Port of the registry: status updates of services, and the feed of transitions that they produce. */
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
-import type { CurrentStatus, Transition } from '../../domain/status/current.ts';
+import type { CurrentStatus, NewTransition, Transition } from '../../domain/status/current.ts';
 import type { HeartbeatWrite } from './heartbeats.ts';
 
 /** The changes by one evaluated result, which {@link UpdateStore.commitUpdates} writes in one transaction. */
@@ -12,7 +12,7 @@ export interface StatusUpdate {
   /** The record after the update; its `seq` is `expectedSeq` or one more. */
   readonly current: CurrentStatus;
   /** Set if the status changed. */
-  readonly transition: Omit<Transition, 'position'> | null;
+  readonly transition: NewTransition | null;
   /** Of a transition: the last good check or heartbeat before it, epoch milliseconds; null or absent: not known. */
   readonly lastGoodAt?: number | null;
   /** The time at which it was evaluated, epoch milliseconds; the events of its incident carry it. */

@@ -48,8 +48,8 @@ export interface UnreadTime {
   readonly to: number | null;
 }
 
-/** Selects planned and running maintenances; ordered by start, then id. */
-export interface MaintenanceQuery {
+/** Selects planned and running maintenances. */
+export interface MaintenanceFilter {
   readonly serviceId?: number;
   /** Absent: both. */
   readonly phase?: 'planned' | 'running';
@@ -57,6 +57,10 @@ export interface MaintenanceQuery {
   readonly verifiedOnly?: boolean;
   /** Unless `serviceId` is given, all services of these accounts are in the list, too. */
   readonly orOf?: readonly number[];
+}
+
+/** Selects maintenances of a list; ordered by start, then id. */
+interface MaintenanceQuery extends MaintenanceFilter {
   /** The list begins after this place, whether or not there is a maintenance at it; absent: with the first one. */
   readonly after?: Pick<Maintenance, 'id' | 'startsAt'>;
   readonly limit: number;
@@ -103,7 +107,7 @@ export interface VendorStore {
   unreadTimesSince(since: number, feed?: string): Promise<UnreadTime[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
   /** The number of maintenances on all pages of `listMaintenances` for the query. */
-  countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>): Promise<number>;
+  countMaintenances(filter: MaintenanceFilter): Promise<number>;
   /** Planned and running maintenances of several services, ordered by start, then id, at most `limit`. */
   maintenancesOfServices(serviceIds: readonly number[], limit: number): Promise<Maintenance[]>;
 }

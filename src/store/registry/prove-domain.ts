@@ -119,10 +119,7 @@ async function loseDomain(store: RegistryStore, row: ServiceRow): Promise<void> 
 }
 
 /** Badges and links under the old slug still lead to the service. */
-function slugChange(
-  before: Pick<NewService, 'slug' | 'formerSlugs'>,
-  slug: string,
-): Pick<NewService, 'slug' | 'formerSlugs'> {
+function slugChange(before: Pick<NewService, 'slug' | 'formerSlugs'>, slug: string) {
   if (slug === before.slug) return { slug };
   const former = (before.formerSlugs ?? []).filter((one) => one !== slug);
   return { slug, ...keptFormerSlugs([...former, before.slug]) };

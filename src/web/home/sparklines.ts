@@ -9,15 +9,10 @@ import { isOwn, type Service } from '../../domain/service.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
-import type { BeginHistory } from '../../view/history-reads.ts';
-import type { ShownDirectory } from '../../view/service-directory.ts';
-import type { ServiceFinder } from '../../view/service-finder.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
 
-export interface SparklineSources {
-  readonly directory: ShownDirectory;
-  readonly finder: ServiceFinder;
+interface SparklineSources extends SiteSources {
   readonly readCells: ReadHeatmapCells;
-  readonly beginHistory: BeginHistory;
   readonly clock: Clock;
 }
 

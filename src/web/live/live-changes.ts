@@ -26,7 +26,7 @@ import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
-export interface LiveChangeSources {
+interface LiveChangeSources {
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;
   /** Lists those that are public, and knows all by their ids. */

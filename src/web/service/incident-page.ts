@@ -11,7 +11,6 @@ import { HttpError } from '../../http/problem.ts';
 import { pageRoute, type Route } from '../../http/route.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { PublicReads } from '../../store/ports/public-reads.ts';
-import type { BeginHistory } from '../../view/history-reads.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf } from '../../view/staleness.ts';
@@ -25,12 +24,6 @@ import { cutTimeline, postMarkup, textsOf } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisOf, axisWindow } from './incident-axis.ts';
 
-export interface IncidentPageSources extends SiteSources {
-  readonly registry: PublicReads;
-  readonly changes: LiveChanges;
-  readonly beginHistory: BeginHistory;
-}
-
 /** Maximum time between the beginning of a companion and that of the incident. */
 const COMPANIONS_BEFORE_MS = 90 * DAY_MS;
 /** A vendor's entry about an outage is published at most an hour after its end (`domain/acknowledgement.ts`). */
@@ -40,7 +33,10 @@ const QUERY = { offset: OFFSET_PARAMETER };
 
 export function incidentPage(
   render: RenderPage,
-  sources: IncidentPageSources,
+  sources: SiteSources & {
+    readonly registry: PublicReads;
+    readonly changes: LiveChanges;
+  },
   assets: AssetAddresses,
 ): Route {
   const {

@@ -14,7 +14,7 @@ import type { PublicReads } from '../../store/ports/public-reads.ts';
 import type { RegionFilter, SampleReads } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
-import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
+import type { ReadHistory } from '../../view/history-reads.ts';
 import { readUnread, unreadPeriods } from '../../view/honesty.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -48,10 +48,9 @@ const MAX_INCIDENTS_SHOWN = 10;
 const MAX_MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
-export interface ServicePageSources extends SiteSources {
+interface ServicePageSources extends SiteSources {
   readonly registry: PublicReads;
   readonly changes: LiveChanges;
-  readonly beginHistory: BeginHistory;
 }
 
 export function servicePages(

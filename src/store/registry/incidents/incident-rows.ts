@@ -12,15 +12,12 @@ import { incidentEventType } from '../../../domain/webhook-event.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema, Row } from '../../database/schema.ts';
-import type { IncidentKey, IncidentQuery, IncidentStore } from '../../ports/incidents.ts';
+import type { IncidentFilter, IncidentKey, IncidentQuery, IncidentStore } from '../../ports/incidents.ts';
 import { readWhole } from './owner-update-rows.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
 /** IDs of the incidents that a query selects, not yet ordered. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string; started_at: number }>;
-
-/** The filters of a query, without its page. */
-type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset' | 'after'>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Incidents of removed services are left out. */
 export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {

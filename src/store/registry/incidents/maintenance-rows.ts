@@ -4,7 +4,7 @@ import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintena
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type Batch, fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema, Row } from '../../database/schema.ts';
-import type { MaintenanceQuery, VendorState, VendorStore } from '../../ports/vendors.ts';
+import type { MaintenanceFilter, VendorState, VendorStore } from '../../ports/vendors.ts';
 
 /** Writes a maintenance, new or changed. `dueAt`: when the monitor looks at it next, epoch milliseconds; null: never. */
 export async function writeMaintenance(
@@ -47,9 +47,6 @@ export async function endMaintenance({ kysely, queries }: RegistryStore, id: str
       .where('id', '=', id),
   );
 }
-
-/** The filters of a query, without its page. */
-type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>;
 
 function maintenancesOf(
   kysely: RegistryStore['kysely'],

@@ -285,7 +285,7 @@ export async function updateServices(
   return updated;
 }
 
-function renewalsOf({ badge_renewals: badgeRenewals }: ServiceRow): Pick<NewService, 'badgeRenewals'> {
+function renewalsOf({ badge_renewals: badgeRenewals }: ServiceRow) {
   return badgeRenewals === 0 ? {} : { badgeRenewals };
 }
 

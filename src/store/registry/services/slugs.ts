@@ -9,7 +9,6 @@ import type { PageGroup } from '../../../domain/status-page.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { NewService } from '../../ports/services.ts';
 import { isTrustedAccount } from '../trust.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
@@ -62,7 +61,7 @@ export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?:
 }
 
 /** The newest further slugs of a service. */
-export function keptFormerSlugs(slugs: readonly string[]): Pick<NewService, 'formerSlugs'> {
+export function keptFormerSlugs(slugs: readonly string[]) {
   return slugs.length === 0 ? {} : { formerSlugs: slugs.slice(-MAX_FORMER_SLUGS) };
 }
 

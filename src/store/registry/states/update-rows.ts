@@ -10,6 +10,7 @@ import {
   fromStoredCheck,
   fromStoredRegions,
   isScopeTransition,
+  type NewTransition,
   type Transition,
   unknownStatus,
 } from '../../../domain/status/current.ts';
@@ -193,10 +194,7 @@ async function readCurrent({ queries }: RegistryStore, serviceId: number): Promi
   return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
 }
 
-async function writeTransition(
-  store: RegistryStore,
-  transition: Omit<Transition, 'position'>,
-): Promise<Transition> {
+async function writeTransition(store: RegistryStore, transition: NewTransition): Promise<Transition> {
   const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
   const text = describeReasonOrNull(reason);
   const code = reason === null ? null : JSON.stringify(reason);

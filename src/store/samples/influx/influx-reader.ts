@@ -329,7 +329,7 @@ function readSamples(serviceId: number, table: InfluxTable): Sample[] {
   }));
 }
 
-function placeOf(region: string | null): Pick<Sample, 'region'> {
+function placeOf(region: string | null) {
   return region === null ? {} : { region };
 }
 
