@@ -5,7 +5,7 @@
  */
 import { createServer } from 'node:http';
 import { createWebhookSecret } from '../src/notify/webhook-sender.ts';
-import { channelOf, ruleOf } from '../test/store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../test/store/alert-fixtures.ts';
 import { owned } from '../test/store/registry-fixtures.ts';
 import { listenOn } from '../test/support/loopback.ts';
 import { install } from '../test/support/program.ts';

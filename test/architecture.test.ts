@@ -1,5 +1,5 @@
 /** Holds the one direction of flow: which folder of `src/` may import which, and that no imports run in a circle. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 
@@ -7,6 +7,9 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What each part may import beside itself and `error`, by the table of docs/architecture.md; `all`: it joins others. */
 const MAY_IMPORT = readTable(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8'));
+
+/** At most this share of the sources, such as tables of texts and types, has no file of tests of their name. */
+const MAX_UNNAMED = 0.38;
 
 interface Import {
   readonly from: string;
@@ -63,6 +66,15 @@ t.test('it finds circles', async (t) => {
   const edges = ['ab', 'bc', 'cb', 'ca', 'da', 'ae'].map((pair) => [...pair] as unknown as Edge);
   t.same(circlesOf(edges), ['a', 'b', 'c']);
   t.same(circlesOf(edges.slice(0, 2)), []);
+});
+
+t.test('most sources have their tests in a file of their name', async (t) => {
+  const names = sources(join(ROOT, 'src')).map((file) => relative(join(ROOT, 'src'), file));
+  const without = names.filter((name) => !existsSync(join(ROOT, 'test', name.replace(/\.ts$/, '.test.ts'))));
+  t.ok(
+    without.length < MAX_UNNAMED * names.length,
+    `${without.length} of ${names.length} have none; add one, or divide a file with tests of several`,
+  );
 });
 
 t.test('the reference implementation of the rules shares no code with the program', async (t) => {

@@ -329,7 +329,7 @@ const held = new Set<object>();
 
 /**
  * Keeps the native part of a session that is connecting in memory until it and its streams have been closed for a turn of
- * the event loop. A version of Node.js that keeps it elsewhere fails `test/kinds/grpc-abort.test.ts`.
+ * the event loop. A version of Node.js that keeps it elsewhere fails `test/kinds/grpc.test.ts`.
  */
 function holdSession(session: ClientHttp2Session): void {
   session.once('connect', () => {

@@ -14,7 +14,7 @@ import type { NewService } from '../../src/store/ports/services.ts';
 import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { entry, firstTurn, owned, turn } from '../store/registry-fixtures.ts';
 import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

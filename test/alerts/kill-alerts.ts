@@ -10,7 +10,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { firstTurn, owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';
 import type { AlertOrder } from './alert-process.ts';

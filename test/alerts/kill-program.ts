@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import { registryFile } from '../../src/store/sqlite/private-files.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';
 import { install, type RunningProgram } from '../support/program.ts';

@@ -1,6 +1,32 @@
-/** The cache of promises: one call for all, an age, and what stands for a value that could not be made. */
+/** A map of a bounded size, against a list of all entries. */
+import fc from 'fast-check';
 import t from 'tap';
-import { createPromiseCache } from '../../src/async/bounded-map.ts';
+import { BoundedMap, createPromiseCache } from '../../src/async/bounded-map.ts';
+
+t.test('a bounded map keeps the newest entries, as a list of all would', async () => {
+  const step = fc.record({
+    kind: fc.constantFrom('set' as const, 'touch' as const, 'delete' as const),
+    key: fc.integer({ min: 0, max: 8 }),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step), (maxEntries, steps) => {
+      const map = new BoundedMap<number, number>(maxEntries);
+      let model: (readonly [number, number])[] = [];
+      for (const [value, { kind, key }] of steps.entries()) {
+        const known = model.find(([other]) => other === key);
+        if (kind === 'set') map.set(key, value);
+        else if (kind === 'delete') map.delete(key);
+        else if (map.touch(key) !== known?.[1]) return false;
+        if (kind === 'touch' && known === undefined) continue;
+        model = model.filter(([other]) => other !== key);
+        if (kind !== 'delete') model.push([key, kind === 'set' ? value : (known?.[1] ?? 0)]);
+        model = model.slice(-maxEntries);
+        if (JSON.stringify([...map]) !== JSON.stringify(model)) return false;
+      }
+      return true;
+    }),
+  );
+});
 
 t.test('it makes a value once for all who ask, until its content changes or its time is over', async (t) => {
   let now = 0;

@@ -1,6 +1,44 @@
-/** Long work in parts: in its order, and never all at once. */
+/** Computations in parts, beside those at once. */
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { createCooperativeQueue } from '../../src/async/in-parts.ts';
+import {
+  createCooperativeQueue,
+  forEachYielding,
+  inParts,
+  runAtOnce,
+  runInParts,
+  sortInParts,
+} from '../../src/async/in-parts.ts';
+
+t.test('a computation in parts has the result of one at once, and lets the event loop turn', async (t) => {
+  const byKey = (a: { readonly key: number }, b: { readonly key: number }) => a.key - b.key;
+  for (const [length, turns] of [
+    [0, 0],
+    [1, 1],
+    [10_000, 1],
+    [35_000, 9],
+  ] as const) {
+    const items = Array.from({ length }, (_, place) => ({ key: (place * 7_919) % 4_099, place }));
+    const sorted = items.toSorted(byKey);
+    t.ok(isDeepStrictEqual(runAtOnce(sortInParts(items, byKey)), sorted), `${length} items at once`);
+    const inTurns = runInParts(sortInParts(items, byKey));
+    let pauses = 0;
+    for (const computation = sortInParts(items, byKey); computation.next().done !== true; ) pauses++;
+    t.ok(isDeepStrictEqual(await inTurns, sorted), `${length} items in turns`);
+    t.ok(pauses >= turns, `${length} items: ${pauses} pauses`);
+  }
+  const seen: number[] = [];
+  await runInParts(inParts([1, 2, 3], (item) => void seen.push(item)));
+  t.same(seen, [1, 2, 3]);
+  await t.rejects(
+    runInParts(
+      inParts([1], () => {
+        throw new Error('mine');
+      }),
+    ),
+    { message: 'mine' },
+  );
+});
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -69,3 +107,19 @@ async function countMovedElements(work: () => Promise<void>): Promise<number> {
     for (const { name, method } of methods) put(name, method);
   }
 }
+
+t.test('a long list is processed in parts, one in each iteration of the event loop', async (t) => {
+  const parts: (readonly number[])[] = [];
+  const work = forEachYielding([1, 2, 3, 4, 5], 2, (part) => parts.push(part));
+  t.equal(parts.length, 1);
+  await pause();
+  t.equal(parts.length, 2);
+  await work;
+  t.same(parts, [[1, 2], [3, 4], [5]]);
+  await t.rejects(
+    forEachYielding([1], 1, () => {
+      throw new Error('mine');
+    }),
+    { message: 'mine' },
+  );
+});

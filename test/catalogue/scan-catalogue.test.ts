@@ -1,32 +1,19 @@
+/** Catalogues that are read in parts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { createEntrySplitter } from '../../src/catalogue/entry-bytes.ts';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
-import { scanApart } from '../../src/catalogue/scan-apart.ts';
 import { scanCatalogue } from '../../src/catalogue/scan-catalogue.ts';
 import { findList } from '../../src/catalogue/split-catalogue.ts';
 import { loadCatalogue } from '../../src/catalogue/watch-catalogue.ts';
-import { systemClock } from '../../src/clock.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import { entry } from './catalogue-texts.ts';
 
 const PUBLIC_LIST = join(import.meta.dirname, '../../config/catalogue.yaml');
-const entry = (slug: string, more = '') =>
-  `  - slug: ${slug}\n    name: Name\n    domain: ${slug}.example\n    category: ai\n${more}`;
-const parse = (pages: readonly string[] | null) => pages?.flatMap((page) => JSON.parse(page)) ?? null;
 
-/** The texts of the entries of a list; undefined: it holds something else. */
-function splitEntries(text: string, indent = '  '): string[] | undefined {
-  const bytes = Buffer.from(text);
-  const entries: string[] = [];
-  const isSplit = createEntrySplitter(indent).split(bytes, (from, until) => {
-    entries.push(bytes.toString('utf8', from, until));
-    return true;
-  });
-  return isSplit ? entries : undefined;
-}
+const parse = (pages: readonly string[] | null) => pages?.flatMap((page) => JSON.parse(page)) ?? null;
 
 t.test('it reads the public list as the parser of YAML does', async (t) => {
   const { pages, slugs, hashes } = await scanCatalogue(PUBLIC_LIST, 'all');
@@ -200,112 +187,8 @@ t.test('it finds the list behind comments and extensions', async (t) => {
   t.equal(findList('services:\n  text\n  - slug: a\n'), undefined);
 });
 
-t.test('it splits a list into its entries, and knows what ends one', async (t) => {
-  t.same(splitEntries('  - a: 1\n\n    # c\n  - b: é\r\n'), ['  - a: 1\n\n    # c\n', '  - b: é\r\n']);
-  t.same(splitEntries('- a: 1\n  b: 2\n- c: 3', ''), ['- a: 1\n  b: 2\n', '- c: 3']);
-  for (const other of ['  - a: 1\nb: 2\n', '  - a: 1\rb: 2\n', '  - a: 1\n- b: 2\n', '  - a: 1\n---\n'])
-    t.equal(splitEntries(other), undefined, other);
-  t.equal(splitEntries('- a: 1\n-b: 2\n', ''), undefined);
-});
-
-t.test('it knows the end of a list at every place of an entry', async (t) => {
-  const byte = fc.constantFrom('a', '-', ' ', '#', '\n', '\r', '\t', '\u0001', '\r\n', 'é');
-  let [whole, other] = [0, 0];
-  fc.assert(
-    fc.property(fc.array(byte, { maxLength: 14 }), fc.constantFrom('', '  '), (bytes, indent) => {
-      const text = `${indent}- ${bytes.join('')}`;
-      // An entry at the margin ends where another one begins.
-      const begins = indent === '' ? /^(?:[ \n\r#]|- |$)/ : /^(?:[ \n\r#]|$)/;
-      const isEntry = text
-        .split(/[\n\r]/)
-        .every(
-          (line, at, all) => begins.test(line) || (indent === '' && line === '-' && at < all.length - 1),
-        );
-      if (isEntry) whole++;
-      else other++;
-      t.equal(splitEntries(text, indent) !== undefined, isEntry, JSON.stringify(text));
-    }),
-    { numRuns: propertyRuns(5_000) },
-  );
-  t.ok(whole > 100 && other > 100, `${whole} entries, ${other} others`);
-});
-
-t.test('it finds what is new in a list, wherever entries were added, removed and moved', async (t) => {
-  const folder = t.testdir({});
-  const before = Array.from({ length: 2_000 }, (_, index) => entry(`s${index}`));
-  const write = (entries: readonly string[]) => {
-    const file = join(folder, 'c.yaml');
-    writeFileSync(file, `services:\n${entries.join('')}`);
-    return file;
-  };
-  const { hashes } = await scanCatalogue(write(before), 'none');
-  const slugs = async (entries: readonly string[]) => {
-    const scan = await scanCatalogue(write(entries), { except: hashes ?? new Float64Array() });
-    return scan.pages === null ? null : scan.slugs;
-  };
-  const added = ['x', 'y', 'z'].map((slug) => entry(slug));
-  t.same(await slugs(before), []);
-  t.same(await slugs([...added, ...before]), ['x', 'y', 'z']);
-  t.same(await slugs(before.toSpliced(1_000, 500, ...added)), ['x', 'y', 'z']);
-  t.same(await slugs([...before.slice(700), ...added, ...before.slice(0, 700)]), ['x', 'y', 'z']);
-  t.same(await slugs([...added, ...before.toReversed()]), ['x', 'y', 'z']);
-  t.same(await slugs(before.toSpliced(5, 1, entry('s5', '    statusPage: null\n'))), null);
-  t.same(await slugs(before.toSpliced(5, 0, before[900] ?? '')), null, 'an entry that is there twice');
-  t.same(await slugs([...before.toReversed(), before[3] ?? '']), null, 'an entry that is there twice');
-});
-
-t.test(
-  'entries that differ in one byte, or in the order of their bytes, have different hashes',
-  async (t) => {
-    const texts = new Set<string>();
-    const text = '  - slug: q23q1w5\n    name: aaaa\n';
-    for (let at = 4; at < text.length; at++)
-      for (let byte = 33; byte < 127; byte++) {
-        texts.add(text.slice(0, at) + String.fromCharCode(byte) + text.slice(at + 1));
-        // The same bit of two bytes that are hashed at the same place of two words.
-        const twice = [...text].map((one, place) =>
-          place === at || place === at + 4 ? String.fromCharCode(one.charCodeAt(0) ^ (byte & 0x40)) : one,
-        );
-        texts.add(twice.join(''));
-      }
-    const hashes = new Set<number>();
-    const whole = [...texts].filter((one) => splitEntries(one)?.length === 1);
-    for (const one of whole)
-      createEntrySplitter('  ').split(Buffer.from(one), (_from, _until, hash) => !hashes.add(hash));
-    t.equal(hashes.size, whole.length);
-  },
-);
-
 t.test('it gives up what nobody needs any more', async (t) => {
   let parts = 0;
   t.equal(await scanCatalogue(PUBLIC_LIST, 'none', () => ++parts > 0), null);
   t.equal(parts, 1);
 });
-
-t.test(
-  'a thread of its own reads the same, fails alike, and is ended when nobody needs the rest',
-  async (t) => {
-    const { hashes } = await scanCatalogue(PUBLIC_LIST, 'none');
-    const except = (hashes ?? new Float64Array()).slice(3);
-    for (const wanted of ['none', 'all', { except }] as const)
-      t.same(
-        await scanApart(PUBLIC_LIST, wanted, () => false, systemClock),
-        await scanCatalogue(PUBLIC_LIST, wanted),
-      );
-    const missing = join(t.testdir(), 'missing.yaml');
-    await t.rejects(
-      scanApart(missing, 'none', () => false, systemClock),
-      { code: 'ENOENT' },
-    );
-
-    // Looked at before the thread has started.
-    const atOnce = {
-      ...systemClock,
-      every: (_periodMs: number, look: () => void) => {
-        look();
-        return () => {};
-      },
-    };
-    t.equal(await scanApart(PUBLIC_LIST, 'all', () => true, atOnce), null);
-  },
-);

@@ -1,22 +1,26 @@
-/** What all commands share: filters of lists, tables on terminals and in pipes, progress, completion, exit statuses. */
+/** What all commands share: filters of lists, tables on terminals and in pipes, exit statuses. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { formatTable, tableOf } from '../../src/cli/output.ts';
-import { startProgress, whileWaiting } from '../../src/cli/progress.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
 import { install } from '../support/program.ts';
 
 t.setTimeout(300_000);
+
 const ROOT = join(import.meta.dirname, '../..');
+
 const UPBEAT = `'${process.execPath}' '${join(ROOT, 'src/cli/main.ts')}'`;
 
 const installation = await install([]);
+
 t.teardown(() => installation.remove());
+
 const config = join(installation.folder, 'upbeat.yaml');
+
 const run = installation.runHere;
+
 const services = join(installation.folder, 'services.yaml');
+
 writeFileSync(
   services,
   `services:
@@ -25,7 +29,9 @@ writeFileSync(
   - { domain: job.example.com, name: Nightly job, category: developer, check: { kind: heartbeat } }
 `,
 );
+
 t.equal((await run('services', 'import', services, '--account', 'ada')).status, 0);
+
 const slugsOf = (stdout: string) => (JSON.parse(stdout) as { slug: string }[]).map(({ slug }) => slug);
 
 t.test('it filters lists by text and by the words of columns, also as JSON', async (t) => {
@@ -130,82 +136,6 @@ t.test('it prints plain tables in a pipe, and on a terminal colours in its width
   t.notOk(switchedOff.includes('^'), 'no colour');
   t.match(colours, /^\^\[1mSLUG {12}\^\[22m/);
   t.match(colours, /\^\[90munknown *\^\[39m/);
-});
-
-t.test('it cuts the widest columns, and never the first', async (t) => {
-  const table = tableOf(
-    ['slug', 'name', 'found'],
-    [{ slug: 's'.repeat(30), name: 'short', found: 'x'.repeat(40) }],
-  );
-  const lines = (width: number) =>
-    formatTable(table, width, (_, text) => text)
-      .split('\n')
-      .map(({ length }) => length);
-  t.same(lines(Number.POSITIVE_INFINITY), [44, 79]);
-  t.same(lines(60), [44, 60]);
-  t.same(lines(20), [44, 47], 'no narrower than it can be read');
-});
-
-t.test('it reports progress after a second: a bar on a terminal, lines elsewhere', async (t) => {
-  for (const isTTY of [false, true]) {
-    const clock = createFakeClock();
-    let written = '';
-    const stream = {
-      isTTY,
-      write(text: string) {
-        written += text;
-        return true;
-      },
-    };
-    const progress = startProgress(4_000, 'services', clock, stream);
-    progress.note(1_000);
-    await clock.advance(1_000);
-    progress.note(2_500);
-    await clock.advance(100);
-    progress.note(3_000);
-    progress.end();
-    t.equal(
-      written,
-      isTTY
-        ? `\r\u001b[K${'█'.repeat(15)}${'░'.repeat(9)}  62 %  2,500 of 4,000 services\r\u001b[K${'█'.repeat(18)}${'░'.repeat(6)}  75 %  3,000 of 4,000 services\r\u001b[K`
-        : '2,500 of 4,000 services\n',
-    );
-    written = '';
-    const work = async () => {
-      await clock.advance(2_000);
-      return 7;
-    };
-    t.equal(await whileWaiting('examining', work, clock, stream), 7);
-    t.equal(written, isTTY ? '\r\u001b[Kexamining … 1 s\r\u001b[Kexamining … 2 s\r\u001b[K' : '');
-    written = '';
-    const early = { ...clock, every: (_: number, task: () => void) => clock.every(400, task) };
-    const short = () => clock.advance(900);
-    await whileWaiting('examining', short, early, stream);
-    t.equal(written, '', 'nothing before a second is over, even if the first look is early');
-    await t.rejects(
-      whileWaiting('examining', () => Promise.reject(new Error('no')), clock, stream),
-      { message: 'no' },
-    );
-    await clock.advance(5_000);
-    t.equal(written, '', 'nothing is said of what is over');
-  }
-});
-
-t.test('it completes commands, options and their values in bash', async (t) => {
-  const words = ['services list --status d', 'services export --fo'];
-  const script = `
-    upbeat() { ${UPBEAT} "$@"; }
-    # The function of the package bash-completion, for words without = and :.
-    _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur="\${words[cword]}"; prev="\${words[cword-1]}"; }
-    compopt() { :; }
-    source <(upbeat completion bash)
-    complete -p upbeat
-    for line in ${words.map((line) => `'${line}'`).join(' ')}; do
-      COMP_WORDS=(upbeat $line); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); COMPREPLY=(); __upbeat_complete; echo "\${COMPREPLY[*]}"
-    done`;
-  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
-  t.same([status, stderr], [0, '']);
-  t.same(stdout.trimEnd().split('\n'), ['complete -F __upbeat_complete upbeat', 'down', '--format']);
 });
 
 t.test('it ends with the statuses that the documentation lists', async (t) => {

@@ -1,13 +1,10 @@
-/** What the commands on services, keys and probes take from the command line and from the public list. */
+/** What the commands on services and keys take from the command line and from the public list. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { readName } from '../../src/cli/accounts.ts';
-import { whatToProbe } from '../../src/cli/probe.ts';
 import { listCatalogueDomains } from '../../src/cli/service-commands.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { current, check as latestCheck, NOW, service } from '../site/site-world.ts';
 import { install } from '../support/program.ts';
 
@@ -35,41 +32,6 @@ t.test('it keeps the domains of the public list from owners, before the first st
   writeFileSync(file, 'services: [');
   t.same(await listCatalogueDomains(states, file), ['two.example', 'one.example'], 'a bad file adds nothing');
   t.same(await listCatalogueDomains(states, `${file}.gone`), ['two.example', 'one.example']);
-});
-
-t.test('it probes a listed domain as the engine would, and any other at its root', async (t) => {
-  const listed = readCatalogue(FILE, 'list.yaml');
-  const check = listed[1]?.check;
-  const origin = 'catalogue';
-  t.match(check, { url: 'http://127.0.0.1:9/', accept: [401] });
-  t.same(whatToProbe(' 127.0.0.1', undefined, listed), { domain: '127.0.0.1', origin, check });
-  t.same(whatToProbe('127.0.0.1', 'root', listed), { domain: '127.0.0.1', origin, check });
-  t.match(whatToProbe('One.Example', undefined, listed), { domain: 'one.example', check: { kind: 'root' } });
-  t.same(whatToProbe('one.example', 'health', listed), {
-    domain: 'one.example',
-    origin,
-    check: { kind: 'health' },
-  });
-  t.same(whatToProbe('Other.Example', undefined, listed), {
-    domain: 'other.example',
-    origin,
-    check: { kind: 'root' },
-  });
-  const owned = { slug: 'db', domain: 'db.example', origin: 'owner', accountId: 3 } as const;
-  const check443 = { ...DEFAULT_CHECK, kind: 'tls', settings: { port: 443 } } as const;
-  const all = [
-    ...listed,
-    { ...owned, domain: 'one.example', check: check443 },
-    { ...owned, check: check443 },
-  ];
-  const found = { domain: 'db.example', origin: 'owner', accountId: 3, check: check443 };
-  t.same(whatToProbe('DB.example', undefined, all), found, 'of an owner, by its domain');
-  t.same(whatToProbe('db', 'tls', [{ ...owned, check: check443 }]), found, 'by its slug');
-  t.match(whatToProbe('one.example', undefined, all), { origin }, 'the catalogue comes first');
-  t.match(whatToProbe('one.example', 'tls', all), { origin: 'owner', accountId: 3 });
-  const refusal = { code: 'command_failed', message: /IP address/ };
-  t.throws(() => whatToProbe('127.0.0.1', 'health', listed), refusal);
-  t.throws(() => whatToProbe('127.0.0.1', undefined, []), refusal);
 });
 
 t.test('it refuses names that say nothing', async (t) => {

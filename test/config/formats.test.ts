@@ -1,8 +1,8 @@
+/** The forms of values of settings. */
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import t from 'tap';
-import { closest } from '../../src/config/closest-name.ts';
 import { FORMATS, readBlock } from '../../src/config/formats.ts';
 
 t.test('it reads each form into one canonical value, and refuses everything else', async (t) => {
@@ -88,17 +88,3 @@ t.test(
     );
   },
 );
-
-t.test('it finds the known name that is closest to a misspelt one', async (t) => {
-  const table: readonly (readonly [string, string | null])[] = [
-    ['prot', 'port'],
-    ['PORT', 'port'],
-    ['hots', 'host'],
-    ['siteurl', 'siteUrl'],
-    ['trustedProxy', 'trustedProxies'],
-    ['colour', null],
-    ['', null],
-  ];
-  for (const [name, meant] of table)
-    t.equal(closest(name, ['host', 'port', 'siteUrl', 'trustedProxies']), meant, name);
-});

@@ -10,7 +10,7 @@ import { systemClock } from '../../src/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { Delivery } from '../../src/store/ports/webhooks.ts';
-import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, messageOf } from '../store/alert-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { install, type RunningProgram } from '../support/program.ts';

@@ -1,19 +1,13 @@
 /** Where what vendors say arrives: on a real registry, with a clock that stands still. */
-import t, { type Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
-import type { Service, StatusPage } from '../../src/domain/service.ts';
+import t from 'tap';
+import type { FeedEntry, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
+import type { StatusPage } from '../../src/domain/service.ts';
 import type { FeedEvent } from '../../src/feeds/poller.ts';
 import { VendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
-import { type Log, silentLog } from '../../src/log.ts';
-import { openRegistry } from '../../src/store/registry/open-registry.ts';
-import { entry as catalogueEntry, owned } from '../store/registry-fixtures.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-
-const NOW = Date.UTC(2026, 0, 1);
-const MINUTE = 60_000;
-const INTERVAL = 5 * MINUTE;
+import { silentLog } from '../../src/log.ts';
+import { owned } from '../store/registry-fixtures.ts';
+import { INCIDENT, INTERVAL, MAINTENANCE, MINUTE, NOW, start } from './intake-world.ts';
 
 const PAGE: StatusPage = {
   url: 'https://status.example',
@@ -21,113 +15,11 @@ const PAGE: StatusPage = {
   feedUrl: null,
   components: null,
 };
+
 const FEED = 'statuspage https://status.example';
-
-const INCIDENT: FeedIncident = {
-  kind: 'incident',
-  key: 'k1',
-  title: 'API errors',
-  sourceUrl: 'https://status.example/k1',
-  components: ['API', 'c1'],
-  updates: [{ at: NOW, status: 'investigating', text: 'We look.' }],
-  severity: 'major',
-  status: 'investigating',
-  startedAt: NOW,
-  resolvedAt: null,
-};
-
-const MAINTENANCE: FeedMaintenance = {
-  kind: 'maintenance',
-  key: 'm1',
-  title: 'Upgrade',
-  sourceUrl: 'https://status.example/m1',
-  components: null,
-  updates: [],
-  startsAt: NOW + 10 * MINUTE,
-  endsAt: NOW + 20 * MINUTE,
-  state: 'planned',
-};
 
 function reading(entries: readonly FeedEntry[], readAt = NOW, feedId = FEED): FeedEvent {
   return { kind: 'reading', feedId, document: 'incidents', listsOnlyOpen: false, entries, readAt };
-}
-
-/** Services 1, 2, ... with these status pages, and the intake over them. */
-async function start(t: Test, pages: readonly (StatusPage | null)[]) {
-  const clock = createFakeClock(NOW);
-  const registry = await openRegistry({
-    dataDir: t.testdir(),
-    log: silentLog,
-    clock: systemClock,
-    domainsPerAccount: 100,
-    onEnd: (error) => t.fail(error.message),
-  });
-  await registry.putCatalogue(
-    pages.map((statusPage, index) => ({ ...catalogueEntry(`s${index + 1}`), statusPage })),
-  );
-  const services = (await registry.loadServices()).map(({ service }) => service);
-  const cache = createVendorStatusCache({ intervalMs: INTERVAL, now: clock.now });
-  const told = {
-    feeds: [] as string[][],
-    forgotten: [] as string[],
-    polls: [] as boolean[],
-    log: [] as string[],
-  };
-  const note = (_: object, message: string) => void told.log.push(message);
-  const fault = { away: false, offline: false };
-  const writes: number[] = [];
-  const intake = new VendorIntake({
-    registry: {
-      ...registry,
-      async putVendorReadings(readings) {
-        if (fault.away) throw new Error('the registry is away');
-        writes.push(readings.length);
-        return await registry.putVendorReadings(readings);
-      },
-    },
-    cache,
-    clock,
-    log: { ...silentLog, warn: note, info: note, error: note } as Log,
-    setFeeds: (feeds) => void told.feeds.push(feeds.map(({ id }) => id)),
-    forget: (feedId) => void told.forgotten.push(feedId),
-    onPoll: (ok) => void told.polls.push(ok),
-    isOnline: () => !fault.offline,
-  });
-  await intake.load(services);
-  await clock.advance(1);
-  await intake.idle();
-  t.teardown(async () => {
-    await intake.stop();
-    await registry.close();
-  });
-  const vendorStatusOf = (service: Service) => cache.statusOf(service.id, service.statusPage);
-  return {
-    clock,
-    registry,
-    cache,
-    intake,
-    told,
-    fault,
-    writes,
-    services,
-    words: () => services.map((service) => vendorStatusOf(service)?.status ?? null),
-    vendorStatusOf,
-    async take(...news: readonly FeedEvent[]) {
-      for (const one of news) intake.take(one);
-      await intake.idle();
-    },
-    /** Lets time pass, with pauses in which the registry's thread can answer. */
-    async pass(ms: number) {
-      for (let passed = 0; passed < ms; passed += MINUTE / 2) {
-        await clock.advance(MINUTE / 2);
-        await intake.idle();
-      }
-    },
-    async incidents() {
-      const found = await registry.listIncidents({ limit: 50, offset: 0 });
-      return found.map(({ serviceId, title, status }) => `${serviceId} ${title} ${status}`).sort();
-    },
-  };
 }
 
 t.test('it gives each entry to the services that it concerns', async (t) => {
@@ -145,58 +37,6 @@ t.test('it gives each entry to the services that it concerns', async (t) => {
   t.strictSame(world.words(), ['major', 'major', 'operational', 'unknown', null, null]);
   await world.take(reading([{ ...INCIDENT, components: null }]));
   t.equal((await world.incidents()).length, 3, 'an entry without components concerns the whole page');
-});
-
-t.test('it says what the vendor says, since when, and how old its word is', async (t) => {
-  const world = await start(t, [PAGE]);
-  const [service] = world.services;
-  if (service === undefined) throw new Error('no service');
-  t.match(world.vendorStatusOf(service), { status: 'unknown', since: null, readAt: null, stale: true });
-  const polled = (at: number, problem: string | null = null): FeedEvent => ({
-    kind: 'polled',
-    feedId: FEED,
-    at,
-    problem,
-  });
-  await world.take(reading([]), polled(NOW));
-  t.strictSame(world.vendorStatusOf(service), {
-    url: PAGE.url,
-    kind: 'statuspage',
-    status: 'operational',
-    since: null,
-    incidentId: null,
-    readAt: NOW,
-    stale: false,
-  });
-  const minor = {
-    ...INCIDENT,
-    key: 'k0',
-    title: 'Slow',
-    severity: 'minor' as const,
-    startedAt: NOW + MINUTE,
-  };
-  await world.take(reading([INCIDENT, minor]));
-  t.match(world.vendorStatusOf(service), { status: 'major', since: NOW, incidentId: /^statuspage-.*-s1$/ });
-  const resolvedAt = NOW + 2 * MINUTE;
-  await world.take(
-    reading([
-      { ...INCIDENT, status: 'resolved', resolvedAt },
-      { ...minor, status: 'resolved', resolvedAt: NOW + MINUTE },
-    ]),
-  );
-  t.match(world.vendorStatusOf(service), { status: 'operational', since: resolvedAt, incidentId: null });
-  await world.take(polled(NOW + INTERVAL, 'it answered with HTTP 503'));
-  await world.clock.advance(2 * INTERVAL);
-  t.match(world.vendorStatusOf(service), { status: 'operational', readAt: NOW, stale: true });
-  await world.take(polled(NOW + 2 * INTERVAL, 'it answered with HTTP 503'), polled(NOW + 3 * INTERVAL));
-  t.match(world.vendorStatusOf(service), { readAt: NOW + 3 * INTERVAL, stale: false });
-  t.strictSame(world.told.polls, [true, false, false, true]);
-  await world.clock.advance(5_000);
-  t.strictSame(world.told.log, [
-    'status pages cannot be read; their last known incidents are kept',
-    'status pages can be read again',
-  ]);
-  t.match(world.cache.feeds(), [{ feedId: FEED, readAt: NOW + 3 * INTERVAL, problem: null }]);
 });
 
 t.test('it starts and ends a maintenance by the clock', async (t) => {
@@ -391,38 +231,6 @@ t.test('it knows after a restart what was open before', async (t) => {
   t.match(cache.statusOf(1, PAGE), { status: 'major', readAt: null, stale: true });
   t.equal(cache.isInMaintenance(1, NOW), true);
   await intake.stop();
-});
-
-t.test('it forgets what a vendor said of a service that was removed', async (t) => {
-  const world = await start(t, [PAGE]);
-  await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
-  t.match(world.cache.statusOf(1, PAGE), { status: 'major' });
-  t.equal(world.cache.isInMaintenance(1, NOW), true);
-  world.intake.applyChange(1, null);
-  await world.intake.idle();
-  t.equal(world.cache.statusOf(1, PAGE)?.incidentId, null);
-  t.equal(world.cache.isInMaintenance(1, NOW), false);
-});
-
-t.test('it says nothing of pages that cannot be read while this machine is offline', async (t) => {
-  const world = await start(t, [PAGE]);
-  const poll = async (problem: string | null) => {
-    await world.take({ kind: 'polled', feedId: FEED, at: world.clock.now(), problem });
-    await world.clock.advance(5_000);
-  };
-  world.fault.offline = true;
-  await poll('no answer');
-  t.strictSame(world.told.log, [], 'known to be offline at the poll');
-  world.fault.offline = false;
-  await world.take({ kind: 'polled', feedId: FEED, at: world.clock.now(), problem: 'no answer' });
-  world.fault.offline = true;
-  await world.clock.advance(5_000);
-  t.strictSame(world.told.log, [], 'known a moment later');
-  world.fault.offline = false;
-  await poll('no answer');
-  t.strictSame(world.told.log, ['status pages cannot be read; their last known incidents are kept']);
-  await poll(null);
-  t.strictSame(world.told.log.slice(1), ['status pages can be read again']);
 });
 
 t.test(

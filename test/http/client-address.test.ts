@@ -1,7 +1,7 @@
 /** Who asks, as limits count them (decisions, Keys and limits). */
 import fc from 'fast-check';
 import t from 'tap';
-import { createClientReader, createPeerReader } from '../../src/http/client-address.ts';
+import { createClientCounts, createClientReader, createPeerReader } from '../../src/http/client-address.ts';
 
 t.test(
   'it believes X-Forwarded-For from trusted proxies only, and takes the right-most address that is none',
@@ -65,4 +65,15 @@ t.test('it refuses a block that it cannot read', (t) => {
   t.throws(() => createClientReader(['10.0.0.0/33']));
   t.throws(() => createClientReader(['proxy.example']));
   t.end();
+});
+
+t.test('it counts what each client holds', async (t) => {
+  const counts = createClientCounts();
+  counts.add('a');
+  counts.add('a');
+  counts.add('b');
+  t.same([counts.of('a'), counts.of('b'), counts.of('c')], [2, 1, 0]);
+  counts.remove('a');
+  counts.remove('b');
+  t.same([counts.of('a'), counts.of('b')], [1, 0]);
 });

@@ -1,6 +1,6 @@
 /** The headers of every response. */
 import t from 'tap';
-import { completeResponse } from '../../src/http/complete-response.ts';
+import { completeResponse, EMBED_HEADERS, PAGE_HEADERS } from '../../src/http/complete-response.ts';
 import { type HttpRequest, type HttpResponse, jsonText, type Route } from '../../src/http/route.ts';
 
 const ALLOWANCE = {
@@ -10,11 +10,14 @@ const ALLOWANCE = {
   resetAtSeconds: 1_790_000_000,
   retryAfterSeconds: 60,
 };
+
 const ROUTE: Route = { path: '/a', bucket: 'api', access: 'everyone', handle: () => jsonText('{}') };
+
 const requestOf = (headers: HttpRequest['headers'] = {}, method = 'GET'): HttpRequest => ({
   ...{ method, headers },
   ...{ params: {}, query: '', client: '192.0.2.1' },
 });
+
 const complete = (answer: HttpResponse, headers?: HttpRequest['headers'], route = ROUTE) =>
   completeResponse(answer, route, requestOf(headers), ALLOWANCE);
 
@@ -25,7 +28,9 @@ const COMMON = [
   ...['X-Content-Type-Options', 'nosniff'],
   ...['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'", 'X-Frame-Options', 'DENY'],
 ];
+
 const TYPE = ['Content-Type', 'application/json; charset=utf-8'];
+
 const OWN = [
   ...['Cache-Control', 'no-cache'],
   ...['X-RateLimit-Limit', '60', 'X-RateLimit-Remaining', '59', 'X-RateLimit-Reset', '1790000000'],
@@ -68,4 +73,15 @@ t.test('cookies stand together, in place of the one in the headers', async (t) =
   const { headers } = complete(page);
   t.same(headers[headers.indexOf('Set-Cookie') + 1], ['a=1', 'b=2']);
   t.same(complete({ ...page, headers: {} }).headers.slice(-4), ['Set-Cookie', ['b=2'], 'Content-Length', 0]);
+});
+
+const POLICY = 'Content-Security-Policy';
+
+t.test('no page runs scripts of its text or of others', async (t) => {
+  for (const { [POLICY]: policy = '' } of [PAGE_HEADERS, EMBED_HEADERS]) {
+    t.match(policy, /^default-src 'none';.*script-src 'self';.*base-uri 'none'/);
+    t.notMatch(policy, /unsafe|https?:/);
+  }
+  t.equal(PAGE_HEADERS['X-Frame-Options'], 'DENY');
+  t.equal(EMBED_HEADERS['X-Frame-Options'], undefined);
 });

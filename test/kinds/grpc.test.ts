@@ -1,8 +1,12 @@
 /** `grpc` checks against gRPC's own server on loopback, and against hostile ones. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type handleUnaryCall, Server, ServerCredentials, status as statuses } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
 import type { CheckSettings } from '../../src/domain/service.ts';
@@ -14,6 +18,7 @@ const checkOf = (port: number, settings: CheckSettings = {}) =>
   ({ kind: 'grpc', settings: { plain: true, port, ...settings } }) as const;
 
 const failure = (kind: string, phase: string, detail: string) => ({ class: kind, phase, detail });
+
 const pem = (name: string) => readFileSync(join(CERTIFICATE_FOLDER, `${name}.pem`));
 
 /** A health service over bytes, as generated code would make it from health.proto. */
@@ -180,15 +185,20 @@ function framing(...frames: readonly Buffer[]) {
 }
 
 const raw = (handle: (socket: Socket) => void) => () => listenRaw(handle);
+
 const repeat = (piece: Buffer) => Buffer.concat(Array.from({ length: 500 }, () => piece));
+
 const protocol = { failure: { class: 'protocol' } };
+
 /** Which of the two limits is reached first depends on the time that reading takes. */
 const flooded = {
   failure: { phase: 'first_byte', detail: /^the answer is (?:not valid HTTP\/2|longer than 256 KiB)/ },
 };
+
 const silent = (phase: string, what: string) => ({
   failure: failure('timeout', phase, `${what} within 300 ms`),
 });
+
 const SHORT: Trial = { timeoutMs: 300 };
 
 const HOSTILE: readonly (readonly [string, () => ReturnType<typeof listenOn>, object, Trial?])[] = [
@@ -348,4 +358,33 @@ t.test('the guard judges the address and the port, and a stopped prober ends the
   stopping.abort(new Error('stopped'));
   await t.rejects(attempt, { message: 'stopped' });
   await until(() => open() === 0);
+});
+
+const CALLS = 2_000;
+
+/** Small, so that many collections of garbage come between the end of a session and that of its streams. */
+const HEAP = '--max-semi-space-size=1';
+
+/** Settings, headers with status 200, and trailers with 200 fields, of which Node.js takes 128. */
+const ANSWER = Buffer.concat([
+  frame(4, 0, 0),
+  frame(1, 4, 1, Buffer.from([0x88])),
+  frame(
+    1,
+    5,
+    1,
+    Buffer.concat(Array.from({ length: 200 }, (_, n) => Buffer.from([0, 2, 120, 48 + (n % 10), 1, 118]))),
+  ),
+]);
+
+t.test('a server that sends more fields than Node.js takes does not end the program', async (t) => {
+  const server = await listenRaw((socket) => void socket.once('data', () => socket.write(ANSWER)));
+  t.teardown(() => server.close());
+  const caller = join(import.meta.dirname, 'grpc-caller.ts');
+  const child = spawn(process.execPath, [HEAP, caller, String(server.port), String(CALLS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output, ended] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  t.same(ended, [0, null], 'it was not aborted');
+  t.same(JSON.parse(output || 'null'), { ends: { http2_reset: CALLS }, held: true });
 });

@@ -10,7 +10,7 @@ import { startMessageSender } from '../../src/notify/message-sender.ts';
 import { createDeliveryCounter } from '../../src/notify/outbox.ts';
 import type { AddressPolicy } from '../../src/outbound/address-guard.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, messageOf } from '../store/alert-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { itemOf } from './channels/sample-messages.ts';

@@ -1,51 +1,16 @@
-import { createSocket } from 'node:dgram';
+/** Questions to name servers that are slow, lose queries, fail or restart. */
 import { Worker } from 'node:worker_threads';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createNameClient, type NameResult } from '../../src/outbound/name-client.ts';
 import { createServerList, readServer } from '../../src/outbound/name-socket.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
-import { type AnswerName, type NameDelivery, startNameServer } from '../support/name-server.ts';
+import { type AnswerName, startNameServer } from '../support/name-server.ts';
+import { pass, STEP_MS, start, TIMEOUT_MS } from './name-servers.ts';
 
-const TIMEOUT_MS = 10_000;
-const STEP_MS = 50;
 const ADDRESS: NameResult = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }], cut: false };
+
 const SAID = { addresses: ['192.0.2.1'] };
-
-/** A client of these servers under a clock of its own. */
-async function start(t: Test, ...answers: readonly AnswerName[]) {
-  const clock = createFakeClock();
-  const servers = await Promise.all(answers.map((answer) => startNameServer(answer)));
-  const list = servers.map(({ address }) => address);
-  const client = createNameClient(createServerList(list, clock), clock);
-  t.teardown(async () => {
-    client.close();
-    await Promise.all(servers.map((server) => server.close()));
-  });
-  /** Asks, lets time pass until there is an answer, and says when it came. */
-  const ask = async (name: string, timeoutMs = TIMEOUT_MS) => {
-    const askedAt = clock.monotonic();
-    const { result: answer } = client.query({ name, type: 'A' }, askedAt + timeoutMs);
-    let answered: { answer: NameResult; tookMs: number } | null = null;
-    void answer.then((value) => {
-      answered = { answer: value, tookMs: clock.monotonic() - askedAt };
-    });
-    await deliver();
-    while (answered === null) await pass(clock);
-    return answered as { answer: NameResult; tookMs: number };
-  };
-  return { clock, servers, client, ask };
-}
-
-async function pass(clock: FakeClock) {
-  await clock.advance(STEP_MS);
-  await deliver();
-}
-
-/** Lets datagrams on the way arrive: loopback delivers within the call that sends. */
-async function deliver() {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 const after = (clock: FakeClock, ms: number) =>
   new Promise<typeof SAID>((resolve) => clock.after(ms, () => resolve(SAID)));
@@ -125,17 +90,8 @@ t.test(
   },
 );
 
-t.test('it repeats a truncated answer over TCP', async (t) => {
-  const deliveries: NameDelivery['transport'][] = [];
-  const { ask } = await start(t, (_, { transport }) => {
-    deliveries.push(transport);
-    return transport === 'udp' ? 'truncated' : SAID;
-  });
-  t.match(await ask('a.example'), { answer: ADDRESS });
-  t.same(deliveries, ['udp', 'tcp']);
-});
-
 const CUT_ADDRESS: NameResult = { ...ADDRESS, cut: true };
+
 const TWO = ['192.0.2.1', '192.0.2.2'];
 
 t.test('it uses a truncated answer where the whole one does not come over TCP', async (t) => {
@@ -193,17 +149,6 @@ t.test('a server that is merely silent counts before one that refuses', async (t
   t.same((await ask('a.example', 3_000)).answer, { kind: 'failed', code: 'ECONNREFUSED' });
 });
 
-t.test('it does without EDNS where a server refuses it', async (t) => {
-  const edns: boolean[] = [];
-  const { ask } = await start(t, (_, delivery) => {
-    edns.push(delivery.edns);
-    return delivery.edns ? { code: 1 } : SAID;
-  });
-  t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 0 });
-  t.same(await ask('b.example'), { answer: ADDRESS, tookMs: 0 });
-  t.same(edns, [true, false, false]);
-});
-
 t.test('it follows an alias', async (t) => {
   const { ask } = await start(t, () => ({ ...SAID, alias: 'edge.cdn.example' }));
   t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 0 });
@@ -223,64 +168,6 @@ t.test('it waits for a name server that is being restarted', async (t) => {
   });
   for (let ms = 0; ms < TIMEOUT_MS / 2; ms += STEP_MS) await pass(clock);
   t.same(await answer, ADDRESS);
-});
-
-t.test('it does not believe what it did not ask for, or another server says', async (t) => {
-  const clock = createFakeClock();
-  const victim = createSocket('udp4');
-  await new Promise<void>((resolve) => victim.bind(0, '127.0.0.1', resolve));
-  const stranger = createSocket('udp4');
-  const client = createNameClient(createServerList([`127.0.0.1:${victim.address().port}`], clock), clock);
-  t.teardown(() => {
-    client.close();
-    victim.close();
-    stranger.close();
-  });
-  const { result: answer } = client.query({ name: 'a.example', type: 'A' }, TIMEOUT_MS);
-  const [query, from] = await new Promise<[Buffer, { port: number; address: string }]>((resolve) =>
-    victim.once('message', (packet, sender) => resolve([packet, sender])),
-  );
-  const reply = (change: (packet: Buffer) => void, code = 3) => {
-    // Without EDNS, which stands behind the question.
-    const packet = Buffer.from(query.subarray(0, 12 + 'a.example'.length + 2 + 4));
-    packet.writeUInt16BE(0x8180 | code, 2);
-    packet.writeUInt16BE(0, 10);
-    change(packet);
-    return packet;
-  };
-  const send = (socket: typeof victim, packet: Buffer) => socket.send(packet, from.port, from.address);
-  send(victim, Buffer.of(1));
-  send(victim, Buffer.from(query.subarray(0, 12)));
-  send(victim, query);
-  send(
-    victim,
-    reply((packet) => packet.writeUInt16BE(packet.readUInt16BE(0) ^ 1, 0)),
-  );
-  send(
-    victim,
-    reply((packet) => packet.write('b', 13)),
-  );
-  send(
-    stranger,
-    reply(() => {}),
-  );
-  await deliver();
-  // Of all these only the last one counts.
-  send(
-    victim,
-    reply(() => {}, 0),
-  );
-  t.same(await answer, { kind: 'none', code: 'ENODATA' });
-});
-
-t.test('it changes its source port', async (t) => {
-  const ports = new Set<number>();
-  const { ask } = await start(t, (_, { port }) => {
-    ports.add(port);
-    return SAID;
-  });
-  for (let n = 0; n < 130; n++) await ask(`${n}.example`);
-  t.equal(ports.size, 3);
 });
 
 t.test('it asks for no name that cannot be one', async (t) => {
@@ -314,20 +201,6 @@ t.test('it gives up what is open when it is closed', async (t) => {
   );
   client.close();
   t.same(await answer, { kind: 'failed', code: 'ECANCELLED' });
-});
-
-t.test('it reads addresses of name servers', async (t) => {
-  for (const [text, expected] of [
-    ['192.0.2.1', { host: '192.0.2.1', port: 53 }],
-    ['192.0.2.1:5353', { host: '192.0.2.1', port: 5353 }],
-    ['2001:db8::1', { host: '2001:db8::1', port: 53 }],
-    ['[2001:db8::1]', { host: '2001:db8::1', port: 53 }],
-    ['[2001:db8::1]:5353', { host: '2001:db8::1', port: 5353 }],
-  ] as const)
-    t.same(readServer(text), expected);
-  for (const text of ['', 'name.example', '192.0.2.1:0', '192.0.2.1:65536', '[192.0.2.1', '1.2.3']) {
-    t.throws(() => readServer(text), RangeError, text);
-  }
 });
 
 /** Answers every query after 100 ms, in a thread that goes on while this one stands still. */

@@ -1,44 +1,9 @@
-/** Redirects as browsers follow them: where they lead, with which cookies, and with which method. */
-import type { Socket } from 'node:net';
-import t, { type Test } from 'tap';
-import { listenRaw } from '../support/loopback.ts';
+/** Redirects as browsers follow them: where they lead, and with which method. */
+import t from 'tap';
+import { redirect, serve } from './redirecting-site.ts';
 import { openProbe, type Trial } from './try-probe.ts';
 
-/** A request as the server saw it, one character for each byte. */
-interface Seen {
-  readonly line: string;
-  readonly cookie: string | null;
-  readonly authorization: string | null;
-  readonly body: string;
-}
-
-/** Serves what `answer` returns for each request, bytes as Latin-1. */
-async function serve(t: Test, answer: (seen: Seen, port: number) => string) {
-  const seen: Seen[] = [];
-  const { port, close } = await listenRaw((socket: Socket) => {
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      const end = text.indexOf('\r\n\r\n');
-      const length = Number(/^content-length: (\d+)/im.exec(text)?.[1] ?? 0);
-      if (end === -1 || text.length < end + 4 + length) return;
-      const request = {
-        line: text.slice(0, text.indexOf(' HTTP/1.1')),
-        cookie: /^cookie: (.*)\r$/im.exec(text)?.[1] ?? null,
-        authorization: /^authorization: (.*)\r$/im.exec(text)?.[1] ?? null,
-        body: text.slice(end + 4),
-      };
-      seen.push(request);
-      socket.end(answer(request, port), 'latin1');
-    });
-  });
-  t.teardown(close);
-  return { port, seen, lines: () => seen.map(({ line }) => line) };
-}
-
 const DONE = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
-const redirect = (location: string, more: readonly string[] = [], status = 302) =>
-  [`HTTP/1.1 ${status} Found`, `location: ${location}`, ...more, 'content-length: 0', '', ''].join('\r\n');
 
 t.test('it goes where a browser would go', async (t) => {
   const probe = openProbe(t);
@@ -67,73 +32,6 @@ t.test('it goes where a browser would go', async (t) => {
     t.match(attempt, { statusCode: path === null ? 302 : 200, failure: null }, JSON.stringify(location));
     t.same(lines(), ['HEAD /a/start', ...(path === null ? [] : [`HEAD ${path}`])], JSON.stringify(location));
   }
-});
-
-t.test('it sends the cookies of earlier hops, as a browser does', async (t) => {
-  const probe = openProbe(t);
-  const rows: readonly (readonly [set: readonly string[], cookie: string | null, location?: string])[] = [
-    [['k=1; Path=/'], 'k=1'],
-    [['k=1; HttpOnly; SameSite=Lax', 'l="a b"'], 'k=1; l="a b"'],
-    [['k=1', 'k=2'], 'k=2'],
-    [['k=1; Path=/', 'k=; Path=/; Max-Age=0'], null],
-    [['k=1', 'k=; Expires=Thu, 01-Jan-1970 00:00:00 GMT'], null],
-    [['k=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60'], 'k=1'],
-    [['k=1; Expires=nonsense; Max-Age=soon'], 'k=1'],
-    [['k=1; Secure'], null],
-    [['k=1; Domain=other.example'], null],
-    [['k=1; Domain=127.0.0.1'], 'k=1'],
-    [['k=1; Domain=0.0.1'], null],
-    [['k=1; Path=/inner'], null],
-    [['k=1; Path=/inner', 'l=2'], 'k=1; l=2', '/inner/page'],
-    [['k=1; Path=/inn'], null, '/inner'],
-    [['=1', 'nothing', 'k=\x01'], null],
-    [['k=\xe9\xff'], 'k=\xe9\xff'],
-    [[`k=${'x'.repeat(5000)}`, 'l=2'], 'l=2'],
-    [['k=1'], 'k=1', 'http://127.0.0.1:PORT/other'],
-    [['k=1'], null, 'http://[::1]:PORT/other'],
-  ];
-  for (const [set, cookie, location = '/home'] of rows) {
-    const { port, seen } = await serve(t, ({ line }, at) =>
-      line === 'HEAD /'
-        ? redirect(
-            location.replace('PORT', String(at)),
-            set.map((text) => `set-cookie: ${text}`),
-          )
-        : DONE,
-    );
-    await probe(`http://127.0.0.1:${port}/`);
-    t.equal(seen[1]?.cookie ?? null, cookie, set.join(' + '));
-  }
-});
-
-t.test('a site that redirects until its cookie comes back is up', async (t) => {
-  const probe = openProbe(t);
-  const { port, seen } = await serve(t, ({ cookie, line }) =>
-    cookie?.includes('seen=1') ? DONE : redirect(`${line.split(' ')[1]}x`, ['set-cookie: seen=1; Path=/']),
-  );
-  const url = `http://127.0.0.1:${port}/`;
-  t.match(await probe(url), { statusCode: 200, failure: null });
-  t.match(await probe(url), { statusCode: 200, failure: null });
-  t.same(
-    seen.map(({ cookie }) => cookie),
-    [null, 'seen=1', null, 'seen=1'],
-    'the cookie ends with the attempt',
-  );
-});
-
-t.test('cookies of a redirect are bounded, and join those of the settings', async (t) => {
-  const probe = openProbe(t);
-  const many = Array.from({ length: 60 }, (_, index) => `set-cookie: c${index}=${'x'.repeat(1000)}`);
-  const { port, seen } = await serve(t, ({ line }) =>
-    line === 'GET /' ? redirect('/home', ['set-cookie: k=new', ...many]) : DONE,
-  );
-  const secretHeaders = ['Cookie: own=1; c59=old'];
-  const settings = { plain: true, port, secretHeaders };
-  t.match(await probe(null, { check: { kind: 'http', settings } }), { statusCode: 200 });
-  const sent = seen[1]?.cookie ?? '';
-  t.ok(sent.startsWith('own=1; c10=x'), sent.slice(0, 40));
-  t.ok(sent.length <= 16_384 && sent.length > 14_000, `${sent.length} bytes`);
-  t.notMatch(sent, /k=new|old/);
 });
 
 t.test('it changes the method as browsers do, and hands a body to no other origin', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * Who may send which request, as `docs/access.md` shows it: `npm run access` writes the file from the URL table.
- * `test/site/access.test.ts` and `test/web/roles.test.ts` send these requests to the site with each kind of key and role.
+ * `test/http/access.test.ts` and `test/web/roles.test.ts` send these requests to the site with each kind of key and role.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

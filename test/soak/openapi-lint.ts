@@ -2,7 +2,7 @@
  * `npm run soak -- openapi-lint`: the served OpenAPI document by the rules that Spectral recommends, and the types that
  * openapi-typescript 7 makes of it. Both and what they need are 96 MB, so that `npm ci` does not install them: the trial
  * installs pinned versions into a folder of its own, which it removes. The daily tests lint the document by Redocly
- * (test/site/openapi.test.ts) and compile the types of openapi-typescript 6 (test/site/openapi-types.test.ts).
+ * (test/site/openapi.test.ts) and compile the types of openapi-typescript 6 (test/http/openapi.test.ts).
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

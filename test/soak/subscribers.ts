@@ -12,7 +12,7 @@ import { SMTPServer } from 'smtp-server';
 import { MAX_LETTERS_PER_SECOND } from '../../src/notify/letter-sender.ts';
 import { createWebhookSecret } from '../../src/notify/webhook-sender.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';
 import { install } from '../support/program.ts';

@@ -6,7 +6,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/durations.ts';
 import { COUNTS_FACT, type DeliveryCounts } from '../../src/store/registry/incidents/webhook-rows.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { channelOf, messageOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, messageOf, ruleOf } from '../store/alert-fixtures.ts';
 import { owned } from '../store/registry-fixtures.ts';
 
 const ACCOUNTS = 8;

@@ -16,7 +16,7 @@ import type { Route } from '../../src/http/route.ts';
 import { incidentChanges } from '../../src/resources/incidents/incidents.ts';
 import { maintenanceChanges } from '../../src/resources/maintenances/maintenances.ts';
 import { NOW } from '../site/site-world.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { findFaults, launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/browser.ts';
 import { findOverhangs, headingJumps, openPage } from '../support/watched-page.ts';
 import { ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';

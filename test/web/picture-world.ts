@@ -11,7 +11,7 @@ import { drawBadge } from '../../src/render/badge.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
-import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
 import { fraction, madeUpPast } from './made-up-past.ts';
 
 const MINUTE = 60_000;

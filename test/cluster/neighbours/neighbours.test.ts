@@ -1,79 +1,108 @@
-/** Failures of a node that a neighbour confirms or contradicts: both sides, over messages that arrive or get lost. */
+/** Which node is a neighbour, and the bounds of both sides. */
 import t from 'tap';
-import { MAX_ASKED, readAnswer, readQuestion } from '../../../src/cluster/neighbours/neighbour-messages.ts';
-import {
-  ANSWER_TIMEOUT_MS,
-  createNeighbours,
-  MAX_LOOKS,
-} from '../../../src/cluster/neighbours/neighbours.ts';
-import type { CheckTarget } from '../../../src/domain/check-target.ts';
+import { MAX_ASKED } from '../../../src/cluster/neighbours/neighbour-messages.ts';
+import { ANSWER_TIMEOUT_MS, MAX_LOOKS } from '../../../src/cluster/neighbours/neighbours.ts';
 import { neighboursOf } from '../../../src/domain/node.ts';
-import type { CheckResult, RuledResult } from '../../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
-import { silentLog } from '../../../src/log.ts';
 import { targetOf } from '../../engine/attempt.ts';
 import { failed503, good, START, unanswered } from '../../record/record-world.ts';
-import { USUAL } from '../../support/attempts.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { createWorld } from './neighbours-world.ts';
 
-/** Two nodes of a region, of which `one` checks all services and asks `two`, whose fleet makes the attempts of `looks`. */
-function createWorld() {
-  const clock = createFakeClock(START);
-  const handlers = new Map<string, (text: string) => void>();
-  const passed: RuledResult[] = [];
-  const looks = new Map<number, CheckTarget>();
-  const own = new Set<number>();
-  const warnings: object[] = [];
-  const world = {
-    /** Names that `one` takes for its neighbours. */
-    names: ['two'],
-    /** What `two` reads from the registry. */
-    targets: async (serviceIds: readonly number[]): Promise<readonly CheckTarget[]> =>
-      serviceIds.map((serviceId) => targetOf(serviceId)),
-    sent: 0,
+t.test('both sides are bounded: more failures count at once', async (t) => {
+  const { take, settle, said, looks } = createWorld();
+  take(...Array.from({ length: MAX_ASKED + 10 }, (_, index) => failed503(index + 1, START)));
+  t.equal(said().length, 10);
+  await settle();
+  t.equal(looks.size, MAX_LOOKS);
+  t.equal(said().length, MAX_ASKED - MAX_LOOKS);
+});
+
+t.test('a neighbour is another node of the region that can make the check now', async (t) => {
+  const node = (name: string, changes: object = {}) => ({
+    ...{ name, region: 'eu', roles: ['probe' as const], version: '1', host: 'h', pid: 1, since: 0 },
+    ...{ lastSeen: 0, services: 0, checksPerSecond: 0, online: true, offlineSince: null },
+    ...{ reachesRegistry: true, checksProblem: null, clockOffsetMs: 0, ...changes },
+  });
+  const nodes = [
+    node('self'),
+    node('good'),
+    node('away', { region: 'us' }),
+    node('judge', { roles: ['judge'] }),
+    node('offline', { online: false, offlineSince: 1 }),
+    node('cut', { reachesRegistry: false }),
+    node('stuck', { checksProblem: 'its shards cannot be renewed' }),
+  ];
+  t.same(neighboursOf(nodes, { name: 'self', region: 'eu' }), ['good']);
+});
+
+t.test('a neighbour that meets a bot wall or 429 contradicts nothing', async (t) => {
+  const { take, find, settle, said, one } = createWorld();
+  take(failed503(2, START));
+  await settle();
+  find(failed503(2, START + 50, { statusCode: 429, blocked: true }));
+  t.same(said(), ['down 2']);
+  t.equal(one.confirmation.contradicted, 0);
+});
+
+t.test('a neighbour makes one attempt by GET, for at most as long as the other waits', async (t) => {
+  const { take, settle, looks, world } = createWorld();
+  const check = { ...DEFAULT_CHECK, intervalMs: 30_000, confirmAfterMs: [1_000, 2_000] };
+  world.targets = async () => [targetOf(2, { check, revision: 7, accountId: 5, lastCheckedAt: START })];
+  take(failed503(2, START, { revision: 7 }));
+  await settle();
+  const look = looks.get(2);
+  t.match(look, {
+    revision: -7,
+    accountId: 5,
+    check: { intervalMs: 30_000, timeoutMs: ANSWER_TIMEOUT_MS, confirmAfterMs: [] },
+    memory: { needsGet: true },
+    lastCheckedAt: null,
+  });
+});
+
+t.test('a neighbour says at once where it cannot tell', async (t) => {
+  const { take, settle, said, own, world, looks } = createWorld();
+  own.add(2);
+  take(failed503(2, START));
+  await settle();
+  t.same(said(), ['down 2'], 'it holds the shard itself');
+
+  world.targets = async () => [];
+  take(failed503(3, START));
+  await settle();
+  t.same(said(), ['down 3'], 'the service is paused, gone, or not checked from here');
+
+  world.targets = async () => {
+    throw new Error('PostgreSQL is away');
   };
-  const join = (name: string, onResults: (results: readonly RuledResult[]) => void) => {
-    const node = createNeighbours({
-      ...{ prefix: 'test', name, region: 'eu', usual: USUAL, clock, onResults },
-      log: { ...silentLog, warn: (fields: object) => void warnings.push(fields) },
-      neighbours: () => world.names,
-      targetsOf: (serviceIds) => world.targets(serviceIds),
-      isOwn: (serviceId) => own.has(serviceId),
-      fleet: {
-        checkOnce: (targets) => {
-          for (const target of targets) looks.set(target.serviceId, target);
-        },
-        apply: ({ serviceId }) => void looks.delete(serviceId),
-        targetOf: (serviceId) => looks.get(serviceId),
-      },
-      publish: (channel, text) => {
-        world.sent++;
-        handlers.get(channel)?.(text);
-      },
-    });
-    for (const [channel, handler] of node.handlers) handlers.set(channel, handler);
-    return node;
-  };
-  const one = join('one', (results) => passed.push(...results));
-  const two = join('two', () => {});
-  return {
-    ...{ clock, one, two, looks, own, passed, warnings, world },
-    take: (...results: readonly CheckResult[]) =>
-      one.confirmation.take(results.map((result) => ({ result, suspect: false, region: 'eu' }))),
-    /** Lets questions and reads of the registry arrive. */
-    settle: () => clock.advance(0),
-    /** What `two`'s fleet has found at a service. */
-    find: (result: CheckResult) => two.looks.takeResults([{ ...result, revision: -result.revision }]),
-    /** `down 1`, `up 2?` and so on. */
-    said: () =>
-      passed
-        .splice(0)
-        .map(
-          ({ result, suspect }) =>
-            `${result.failure === null ? 'up' : 'down'} ${result.serviceId}${suspect ? '?' : ''}`,
-        ),
-  };
-}
+  take(failed503(4, START));
+  await settle();
+  t.same(said(), ['down 4']);
+  t.equal(looks.size, 0);
+});
+
+t.test('what the neighbour finds counts only where it is sure, and of the same check', async (t) => {
+  const { take, find, settle, said } = createWorld();
+  take(failed503(2, START), failed503(3, START), failed503(4, START));
+  await settle();
+  find(good(2, START, { suspect: 'loop_late' }));
+  find(good(3, START, { revision: 2 }));
+  find(good(4, START, { reported: 'down' }));
+  t.same(said(), ['down 2', 'down 4']);
+});
+
+t.test('a shard that the neighbour gains ends its looks there', async (t) => {
+  const { take, settle, looks, own, two, find, said } = createWorld();
+  take(failed503(2, START), failed503(3, START));
+  await settle();
+  own.add(2);
+  two.looks.endOwn();
+  t.same([...looks.keys()], [3]);
+  t.same(find(good(2, START)), [], 'what its threads still send is no result of a check');
+  t.same(said(), []);
+  const real = good(2, START);
+  t.same(two.looks.takeResults([real]), [real]);
+});
 
 t.test('it passes everything on at once where no neighbour can be asked', async (t) => {
   const { take, said, world } = createWorld();
@@ -117,31 +146,6 @@ t.test('the good result of the neighbour counts in place of the failure', async 
   t.equal(one.confirmation.contradicted, 1);
 });
 
-t.test('a neighbour that meets a bot wall or 429 contradicts nothing', async (t) => {
-  const { take, find, settle, said, one } = createWorld();
-  take(failed503(2, START));
-  await settle();
-  find(failed503(2, START + 50, { statusCode: 429, blocked: true }));
-  t.same(said(), ['down 2']);
-  t.equal(one.confirmation.contradicted, 0);
-});
-
-t.test('a neighbour makes one attempt by GET, for at most as long as the other waits', async (t) => {
-  const { take, settle, looks, world } = createWorld();
-  const check = { ...DEFAULT_CHECK, intervalMs: 30_000, confirmAfterMs: [1_000, 2_000] };
-  world.targets = async () => [targetOf(2, { check, revision: 7, accountId: 5, lastCheckedAt: START })];
-  take(failed503(2, START, { revision: 7 }));
-  await settle();
-  const look = looks.get(2);
-  t.match(look, {
-    revision: -7,
-    accountId: 5,
-    check: { intervalMs: 30_000, timeoutMs: ANSWER_TIMEOUT_MS, confirmAfterMs: [] },
-    memory: { needsGet: true },
-    lastCheckedAt: null,
-  });
-});
-
 t.test('a neighbour that does not answer in time changes nothing, and its late answer neither', async (t) => {
   const { take, find, settle, said, clock, looks } = createWorld();
   take(failed503(2, START));
@@ -161,37 +165,6 @@ t.test('a neighbour that is not there, or of an earlier version, delays a failur
   take(failed503(2, START));
   await clock.advance(ANSWER_TIMEOUT_MS);
   t.same(said(), ['down 2']);
-});
-
-t.test('a neighbour says at once where it cannot tell', async (t) => {
-  const { take, settle, said, own, world, looks } = createWorld();
-  own.add(2);
-  take(failed503(2, START));
-  await settle();
-  t.same(said(), ['down 2'], 'it holds the shard itself');
-
-  world.targets = async () => [];
-  take(failed503(3, START));
-  await settle();
-  t.same(said(), ['down 3'], 'the service is paused, gone, or not checked from here');
-
-  world.targets = async () => {
-    throw new Error('PostgreSQL is away');
-  };
-  take(failed503(4, START));
-  await settle();
-  t.same(said(), ['down 4']);
-  t.equal(looks.size, 0);
-});
-
-t.test('what the neighbour finds counts only where it is sure, and of the same check', async (t) => {
-  const { take, find, settle, said } = createWorld();
-  take(failed503(2, START), failed503(3, START), failed503(4, START));
-  await settle();
-  find(good(2, START, { suspect: 'loop_late' }));
-  find(good(3, START, { revision: 2 }));
-  find(good(4, START, { reported: 'down' }));
-  t.same(said(), ['down 2', 'down 4']);
 });
 
 t.test('a newer result of a service is not overtaken by a failure that waits', async (t) => {
@@ -230,69 +203,4 @@ t.test('a service that moves to another node is forgotten, and a stop passes on 
   const { sent } = world;
   take(failed503(4, START));
   t.same([said(), world.sent], [['down 4'], sent]);
-});
-
-t.test('a shard that the neighbour gains ends its looks there', async (t) => {
-  const { take, settle, looks, own, two, find, said } = createWorld();
-  take(failed503(2, START), failed503(3, START));
-  await settle();
-  own.add(2);
-  two.looks.endOwn();
-  t.same([...looks.keys()], [3]);
-  t.same(find(good(2, START)), [], 'what its threads still send is no result of a check');
-  t.same(said(), []);
-  const real = good(2, START);
-  t.same(two.looks.takeResults([real]), [real]);
-});
-
-t.test('both sides are bounded: more failures count at once', async (t) => {
-  const { take, settle, said, looks } = createWorld();
-  take(...Array.from({ length: MAX_ASKED + 10 }, (_, index) => failed503(index + 1, START)));
-  t.equal(said().length, 10);
-  await settle();
-  t.equal(looks.size, MAX_LOOKS);
-  t.equal(said().length, MAX_ASKED - MAX_LOOKS);
-});
-
-t.test('only texts of the form are questions and answers', async (t) => {
-  const ids = (length: number) => JSON.stringify(Array.from({ length }, (_, index) => index + 1));
-  const question = (length: number) => `{"from":"a","number":1,"serviceIds":${ids(length)}}`;
-  t.equal(readQuestion(question(MAX_ASKED))?.serviceIds.length, MAX_ASKED);
-  for (const text of [
-    question(MAX_ASKED + 1),
-    '',
-    'null',
-    '[]',
-    '{"from":"a b","number":1,"serviceIds":[1]}',
-    '{"from":"a","number":0}',
-  ])
-    t.equal(readQuestion(text), null);
-  for (const text of [
-    '',
-    '7',
-    '{"number":1}',
-    '{"number":1,"unknown":[-1]}',
-    `{"number":1,"unknown":${ids(MAX_ASKED + 1)}}`,
-    '{"number":1,"unknown":[],"head":"{}","numbers":""}',
-    '{"number":1,"unknown":[],"head":3}',
-  ])
-    t.equal(readAnswer(text), null);
-});
-
-t.test('a neighbour is another node of the region that can make the check now', async (t) => {
-  const node = (name: string, changes: object = {}) => ({
-    ...{ name, region: 'eu', roles: ['probe' as const], version: '1', host: 'h', pid: 1, since: 0 },
-    ...{ lastSeen: 0, services: 0, checksPerSecond: 0, online: true, offlineSince: null },
-    ...{ reachesRegistry: true, checksProblem: null, clockOffsetMs: 0, ...changes },
-  });
-  const nodes = [
-    node('self'),
-    node('good'),
-    node('away', { region: 'us' }),
-    node('judge', { roles: ['judge'] }),
-    node('offline', { online: false, offlineSince: 1 }),
-    node('cut', { reachesRegistry: false }),
-    node('stuck', { checksProblem: 'its shards cannot be renewed' }),
-  ];
-  t.same(neighboursOf(nodes, { name: 'self', region: 'eu' }), ['good']);
 });

@@ -4,9 +4,15 @@ import { readTime } from '../../../src/domain/durations.ts';
 import type { HeartbeatReport } from '../../../src/domain/heartbeat/heartbeat-body.ts';
 import {
   checkedAtOf,
+  cutLog,
+  hashAddressSecret,
   judgeHeartbeat,
   latestOfBeat,
   latestOfSilence,
+  MAX_LOG_LENGTH,
+  readAddressSignal,
+  readLog,
+  readPingText,
   refuseTimestamp,
   responseTimeOf,
   sampleOfLatest,
@@ -16,6 +22,7 @@ import { NO_TIMING } from '../../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
+
 const REPORT = {
   kind: 'beat',
   domain: 'a.example',
@@ -132,4 +139,35 @@ t.test('it parses times of RFC 3339, and nothing else', async (t) => {
     '2026-11-20T10:00:00Z\n',
   ];
   for (const text of bad) t.equal(readTime(text), null, JSON.stringify(text));
+});
+
+t.test('it reads the part after the secret, and refuses any other', async (t) => {
+  t.same(readAddressSignal(''), { kind: 'beat' });
+  t.same(readAddressSignal('0'), { kind: 'beat' });
+  for (const kind of ['start', 'log'] as const) t.same(readAddressSignal(kind), { kind });
+  t.same(readAddressSignal('fail'), { kind: 'fail', exitCode: null });
+  t.same(readAddressSignal('7'), { kind: 'fail', exitCode: 7 });
+  t.same(readAddressSignal('-1'), { kind: 'fail', exitCode: -1 });
+  for (const part of ['01', '+1', '1.5', 'Start', 'ok', '99999999999', ' 1', '1/2'])
+    t.equal(readAddressSignal(part), null, part);
+});
+
+t.test('a log is text without what no text has, and says where a part is missing', async (t) => {
+  const utf8 = (text: string) => readLog(Buffer.from(text), true);
+  t.equal(utf8(' \n '), null);
+  t.equal(utf8(' a\0b\n'), 'a\uFFFDb');
+  t.equal(readLog(Buffer.from([0x61, 0xff]), true), 'a\uFFFD');
+  t.equal(readLog(Buffer.from('\uFEFFKüche', 'utf16le'), true), 'Küche', 'as PowerShell writes it');
+  t.equal(cutLog('x'.repeat(MAX_LOG_LENGTH)), 'x'.repeat(MAX_LOG_LENGTH));
+  for (const cut of [cutLog('x'.repeat(MAX_LOG_LENGTH + 1)), cutLog('x', false)]) {
+    t.match(cut, /x\n\[cut\]$/);
+    t.ok((cut?.length ?? 0) <= MAX_LOG_LENGTH);
+  }
+  t.ok(cutLog('😀'.repeat(MAX_LOG_LENGTH))?.isWellFormed(), 'no half of a character');
+});
+
+t.test('it reads a ping in milliseconds, and stores no secret', async (t) => {
+  t.same(['12.6', '0', '-1', 'fast', '', '1e99'].map(readPingText).slice(0, 5), [13, 0, null, null, null]);
+  t.ok(Number.isFinite(readPingText('1e99')), 'bounded');
+  t.match(hashAddressSecret('secret'), /^[0-9a-f]{64}$/);
 });

@@ -19,16 +19,21 @@ import {
 } from '../../../src/domain/incident/vendor-incident.ts';
 
 const START = Date.UTC(2026, 0, 1);
+
 const HOUR = 3_600_000;
+
 const DAY = 24 * HOUR;
+
 const CONTEXT = { id: 'i', serviceId: 1 };
 
 const time = fc.integer({ min: START, max: START + DAY });
+
 const update = fc.record({
   at: time,
   status: fc.constantFrom(...INCIDENT_STATUSES),
   text: fc.constantFrom('', 'We look.', 'A fix is out.'),
 });
+
 const entry: fc.Arbitrary<FeedIncident> = fc
   .record({
     status: fc.constantFrom(...INCIDENT_STATUSES),
@@ -309,4 +314,28 @@ t.test('the most severe open incident counts, of equals the newest', async (t) =
   t.match(worstOf([open('a', 'minor', 1), open('b', 'critical', 0), open('c', 'major', 9)]), { id: 'b' });
   t.match(worstOf([open('a', 'maintenance', 9), open('b', 'minor', 0)]), { id: 'b' });
   t.match(worstOf([open('a', 'major', 1), open('b', 'major', 2)]), { id: 'b' });
+});
+
+const open = (
+  id: string,
+  severity: Parameters<typeof worstOf>[0][number]['severity'],
+  startedAt: number,
+) => ({
+  id,
+  severity,
+  startedAt,
+});
+
+t.test('the most severe counts, of these the newest, and of equal ones the first', async (t) => {
+  t.equal(worstOf([]), null);
+  const list = [
+    open('a', 'maintenance', 9),
+    open('b', 'major', 1),
+    open('c', 'minor', 8),
+    open('d', 'major', 3),
+    open('e', 'major', 3),
+  ];
+  t.equal(worstOf(list)?.id, 'd');
+  t.equal(worstOf([...list, open('f', 'critical', 0)])?.id, 'f');
+  t.equal(worstOf(list.slice(0, 1))?.id, 'a');
 });

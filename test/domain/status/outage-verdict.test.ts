@@ -1,12 +1,51 @@
-/** The verdict over all services of a page: the worst that nothing explains away. */
+/** "Is it me or the service?": what counts more. */
 import t from 'tap';
 import { OWNER_SEVERITIES } from '../../../src/domain/incident/owner-incident.ts';
 import {
+  judgeOutage,
   judgePage,
+  OUTAGE_VERDICTS,
+  type OutageFacts,
   type PageStanding,
   type PageStatus,
   standingOf,
 } from '../../../src/domain/status/outage-verdict.ts';
+
+const UP: OutageFacts = { status: 'up', isOutdated: false, scope: null, vendor: null };
+
+t.test('our checks count more than the vendor, and the vendor more than nothing', async (t) => {
+  const table: readonly (readonly [Partial<OutageFacts>, string])[] = [
+    [{}, 'up'],
+    [{ status: 'slow' }, 'slow'],
+    [{ status: 'down', vendor: 'operational' }, 'down'],
+    [{ status: 'down', vendor: 'maintenance' }, 'down'],
+    [{ status: 'slow', scope: 'partial' }, 'partly_down'],
+    [{ status: 'up', vendor: 'maintenance' }, 'maintenance'],
+    [{ status: 'up', vendor: 'major' }, 'vendor_problem'],
+    [{ status: 'slow', vendor: 'operational' }, 'slow'],
+    [{ status: 'up', vendor: 'unknown' }, 'up'],
+    [{ status: 'unknown' }, 'unknown'],
+    [{ status: 'unknown', vendor: 'operational' }, 'unknown'],
+    [{ status: 'unknown', vendor: 'major' }, 'vendor_problem'],
+    [{ status: 'down', isOutdated: true }, 'unknown'],
+    [{ status: 'down', isOutdated: true, vendor: 'maintenance' }, 'maintenance'],
+  ];
+  for (const [facts, verdict] of table)
+    t.equal(judgeOutage({ ...UP, ...facts }).verdict, verdict, JSON.stringify(facts));
+  t.same(
+    OUTAGE_VERDICTS.filter((verdict) => !table.some(([, expected]) => expected === verdict)),
+    [],
+    'every verdict is in the table',
+  );
+});
+
+t.test('it names the cause of a service that cannot be reached, if that is for everyone', async (t) => {
+  const sentenceOf = (because: string | null, status: OutageFacts['status'] = 'down') =>
+    judgeOutage({ ...UP, status, unreached: { because } }).sentence;
+  t.match(sentenceOf('Router'), /because of Router\.$/);
+  t.match(sentenceOf(null), /because of something in front of it\.$/);
+  t.notMatch(sentenceOf('Router', 'up'), 'Router');
+});
 
 t.test('a pause and an announced maintenance override the status of a check', async (t) => {
   const table: readonly (readonly [Parameters<typeof standingOf>, PageStanding])[] = [

@@ -1,8 +1,10 @@
 /** Reads documents with a kind as the poller would, from fixtures or from what a test writes. */
 import { readFileSync } from 'node:fs';
+import type { Test } from 'tap';
 import type { FeedEntry } from '../../../src/domain/incident/feed-entry.ts';
 import { type FeedReading, readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import type { FeedKind, FeedSource } from '../../../src/feeds/feed-kind.ts';
+import { SAMPLE_FEED_URLS } from '../../support/feed-urls.ts';
 
 /** Sunday, 20 September 2026, noon. */
 export const NOW = Date.UTC(2026, 8, 20, 12);
@@ -48,6 +50,36 @@ export function readDocuments(
     const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
     return readFeedDocument(address, body, now).entries;
   });
+}
+
+/** The page of the tests with the feed URL that a kind of this name needs. */
+export const sourceOf = (kind: string): FeedSource => ({ ...PAGE, feedUrl: SAMPLE_FEED_URLS[kind] ?? null });
+
+/** The entries of all fixtures of a kind. */
+export const readAll = (kind: FeedKind, name: string, documents: readonly string[]): FeedEntry[] =>
+  readDocuments(
+    kind,
+    Object.fromEntries(documents.map((document) => [document, fixture(`${name}-${document}`)])),
+    sourceOf(name),
+  );
+
+/** The URLs that a kind asks for a page. */
+export const urlsOf = (kind: FeedKind, pageUrl: string, feedUrl: string | null = null): string[] =>
+  kind.addresses({ pageUrl, feedUrl }).map(({ url }) => url);
+
+/** Tests that a kind refuses others' documents, and what nobody writes, in place of each of its own. */
+export function refusesOthers(
+  t: Test,
+  kind: FeedKind,
+  { source = PAGE, others = [] }: { source?: FeedSource; others?: readonly unknown[] } = {},
+): void {
+  for (const { name } of kind.addresses(source))
+    for (const document of [...others, ...WRONG_DOCUMENTS.map(([wrong]) => wrong)])
+      t.throws(
+        () => readDocument(kind, name, document, source),
+        { name: 'FeedFormatError', code: 'feed_format' },
+        `${name} ${JSON.stringify(document).slice(0, 40)}`,
+      );
 }
 
 /** The entries without updates: for tables that are about something else. */

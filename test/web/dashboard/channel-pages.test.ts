@@ -1,9 +1,9 @@
-/** The pages of channels and rules, over a real registry. */
+/** The pages of channels, over a real registry. */
 import t from 'tap';
 import { CHANNEL_KINDS } from '../../../src/domain/alert/channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
 import { german } from '../../../src/web/language/german.ts';
-import { NOW, service } from '../../site/site-world.ts';
+import { NOW } from '../../site/site-world.ts';
 import { dashboard } from '../dashboard-world.ts';
 
 const GOTIFY = {
@@ -95,97 +95,6 @@ t.test('a viewer sees channels and rules without secrets, and changes nothing', 
     t.equal((await call(path, viewer)).code, 'forbidden_role', path);
 });
 
-t.test('a rule is written by a form, searched services included', async (t) => {
-  const { ada, call, post, registry, directory } = await dashboard(t);
-  await post('/dashboard/channels/new/gotify/save', ada, GOTIFY);
-  const own = { name: 'API of mine', domain: 'mine.example', origin: 'owner', accountId: ada.id } as const;
-  const api = service(5, 'mine-example-api', { ...own, isFurther: true });
-  directory.apply({ seq: 1, serviceId: 5, slug: api.slug, service: api });
-  for (const [slug, name] of [
-    ['mine', 'mine.example'],
-    ['mine-example-api', 'mine-example-api'],
-  ] as const)
-    t.match(
-      (await call(`/dashboard/rules/new?service=${slug}`, ada)).text,
-      new RegExp(`name="service\\.${name}" value="on" checked`),
-      'the service that was asked for, not the first one of its host',
-    );
-  const fresh = await call('/dashboard/rules/new?service=post', ada);
-  t.match(fresh.text, /name="service.post" value="on" checked/);
-  t.match(fresh.text, /name="name"[^>]* value="Post"/);
-  t.match(fresh.text, /name="channel.Ops" value="on" checked/, 'the only channel is chosen');
-  const fields = {
-    name: 'Post',
-    'service.post': 'on',
-    'event.down': 'on',
-    'event.slow': 'on',
-    'channel.Ops': 'on',
-    after: '5m',
-    repeat: '',
-    quiet_from: '22:00',
-    quiet_to: '7:00',
-    quiet_zone: 'Europe/Berlin',
-    'except.down': 'on',
-    enabled: 'on',
-  };
-  const found = await post('/dashboard/rules/new/save', ada, { ...fields, q: 'libr', find: '1' });
-  t.equal(found.status, 200);
-  t.match(found.text, /name="service.library" value="on">/, 'what was found can be chosen');
-  t.match(found.text, /name="service.post" value="on" checked/, 'and what was chosen stays');
-  t.equal(
-    (await post('/dashboard/rules/new/save', ada, { ...fields, q: 'hers', find: '1' })).text.includes(
-      'service.hers',
-    ),
-    false,
-  );
-
-  const wrong = await post('/dashboard/rules/new/save', ada, {
-    ...fields,
-    quiet_from: '25:00',
-    quiet_zone: 'Mars',
-  });
-  t.match(wrong.text, /problem-save-quiet_from/);
-  t.match(wrong.text, /problem-save-quiet_zone/);
-  const { 'channel.Ops': _, ...nowhere } = fields;
-  t.match((await post('/dashboard/rules/new/save', ada, nowhere)).text, /problem-save-channels/);
-  const { 'service.post': __, ...nothing } = fields;
-  t.match((await post('/dashboard/rules/new/save', ada, nothing)).text, /problem-save-services/);
-
-  const saved = { ...fields, 'service.library': 'on', 'public.developer': 'on' };
-  t.equal((await post('/dashboard/rules/new/save', ada, saved)).location, '/dashboard/rules');
-  const rule = (await registry.rulesOf(ada.id)).find(({ name }) => name === 'Post');
-  t.match(rule, {
-    of: { own: false, services: [1, 2], publicCategories: ['developer'] },
-    events: ['down', 'slow'],
-    afterMs: 300_000,
-    repeatMs: null,
-    quiet: { from: 1_320, to: 420, timeZone: 'Europe/Berlin', except: ['down'] },
-    enabled: true,
-  });
-  const list = (await call('/dashboard/rules', ada)).text;
-  t.match(list, /Post, Library, public services of Developer/);
-  t.match(list, /if it lasts 5m, quiet from 22:00 to 07:00 \(Europe\/Berlin\)/);
-  const path = `/dashboard/rules/${rule?.id}`;
-  t.match((await call(path, ada)).text, /name="service.library" value="on" checked/);
-  const { enabled: ___, ...off } = saved;
-  t.equal((await post(`${path}/save`, ada, { ...off, 'service.post': '' })).location, '/dashboard/rules');
-  t.match(await registry.rulesOf(ada.id), [{}, { name: 'Post', enabled: false }]);
-  t.equal((await post(`${path}/remove`, ada, {})).location, '/dashboard/rules');
-  t.equal((await registry.rulesOf(ada.id)).length, 1);
-});
-
-t.test('a visitor who asks to be told of a service returns to its form after signing in', async (t) => {
-  const { ada, call } = await dashboard(t);
-  const asked = await call('/dashboard/rules/new?service=post', null);
-  t.match(asked, { location: '/sign-in', cookie: /^upbeat-return=/ });
-  const { cookie } = ada;
-  const back = await call('/dashboard', ada, { headers: { cookie: `${cookie}; ${asked.cookie}` } });
-  t.match(back, { location: '/dashboard/rules/new?service=post', cookie: 'upbeat-return=' });
-  const planted = encodeURIComponent('//evil.example/');
-  const headers = { cookie: `${cookie}; upbeat-return=${planted}` };
-  t.match(await call('/dashboard', ada, { headers }), { status: 200 });
-});
-
 t.test('it says in German where to find the value of each setting', async (t) => {
   for (const [kind, { settings }] of Object.entries(CHANNEL_KINDS_TABLE))
     for (const name of Object.keys(settings.properties))
@@ -216,4 +125,20 @@ t.test('an editor has the receiver of a channel asked once more', async (t) => {
   t.equal(await registry.askChannels(NOW), 0);
   t.equal((await post(`/dashboard/channels/${id}/ask`, ada, {})).location, `/dashboard/channels/${id}`);
   t.equal(await registry.askChannels(NOW), 1);
+});
+
+const GOTIFY_FIELDS = { 'settings.server': 'https://push.example.com/', 'settings.token': 't0ken' };
+
+t.test('a channel that is in no rule says so and can be added to one', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  for (const name of ['First', 'Second'])
+    await post('/dashboard/channels/new/gotify/save', ada, { name, ...GOTIFY_FIELDS });
+  const [first, second] = await registry.channelsOf(ada.id);
+  const path = `/dashboard/channels/${second?.id}`;
+  t.match(await call(path, ada), { text: /No rule sends alerts to this channel yet/ });
+  t.match(await call('/dashboard/channels', ada), { text: /Second<\/a>.*In no rule/s });
+  const [rule] = await registry.rulesOf(ada.id);
+  t.match(await post(`${path}/rule`, ada, { rule: String(rule?.id) }), { status: 303 });
+  t.match(await registry.rulesOf(ada.id), [{ channels: [first?.id, second?.id] }]);
+  t.notMatch((await call(path, ada)).text, /No rule sends alerts/);
 });

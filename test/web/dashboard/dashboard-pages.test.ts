@@ -1,7 +1,7 @@
 /** The overview of the dashboard: the table of services, the first steps, and the tabs of each role. */
 import t from 'tap';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
-import { channelOf } from '../../store/registry-contract-alerts.ts';
+import { channelOf } from '../../store/alert-fixtures.ts';
 import { owned } from '../../store/registry-fixtures.ts';
 import { dashboard } from '../dashboard-world.ts';
 

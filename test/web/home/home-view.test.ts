@@ -5,10 +5,11 @@ import type { StatusReads } from '../../../src/store/ports/status.ts';
 import { createServiceDirectory } from '../../../src/view/service-directory.ts';
 import { createServiceFinder } from '../../../src/view/service-finder.ts';
 import { searchIndex } from '../../../src/web/home/home-page.ts';
-import { NO_FILTER, readHomeView } from '../../../src/web/home/home-view.ts';
-import { check, current, NOW, service } from '../../site/site-world.ts';
+import { findSimilar, NO_FILTER, readHomeView } from '../../../src/web/home/home-view.ts';
+import { check, current, NOW, service, startApi } from '../../site/site-world.ts';
 import { double } from '../../support/double.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { CATALOGUE } from './catalogue-services.ts';
 
 /** A site with so many services, of which the one with that id is down. */
 function worldOf(count: number, downId: number) {
@@ -97,4 +98,47 @@ t.test('what no list is read of sorts no names, as the updates of open pages of 
   t.equal(view.groups[0]?.entries.length, 5);
   t.ok(reads > 5);
   t.end();
+});
+
+t.test('it finds names with a slip of the finger', async (t) => {
+  const table: readonly [text: string, names: readonly string[]][] = [
+    ['githbu', ['GitHub']],
+    ['gihtub', ['GitHub']],
+    ['gthub', ['GitHub']],
+    ['githhub', ['GitHub']],
+    ['gitlsb', ['GitLab']],
+    ['GitHab', ['GitHub', 'GitLab']],
+    ['sptoi', ['Spotify']],
+    ['digitalocaen', ['Digital Ocean']],
+    ['dgital ocaen', ['Digital Ocean']],
+    ['occean', ['Digital Ocean']],
+    ['y', []],
+    ['zzzzzz', []],
+    ['', []],
+    ['%_\n', []],
+  ];
+  for (const [text, names] of table)
+    t.same(
+      findSimilar(CATALOGUE, (one) => one, text, 8).map(({ name }) => name),
+      names,
+      text,
+    );
+  t.equal(findSimilar(CATALOGUE, (one) => one, 'githab', 1).length, 1);
+});
+
+t.test('the search page and the search while typing show similar names where nothing matches', async (t) => {
+  const world = await startApi({ services: CATALOGUE });
+  t.teardown(world.close);
+  const { text } = await world.get('/?q=githbu');
+  t.match(text, 'No service has exactly this name. Did you mean one of these?');
+  t.same(
+    [...text.matchAll(/<li class="unknown"><a href="([^"]+)">/g)].map(([, path]) => path),
+    ['/status/github-com'],
+  );
+  t.match((await world.get('/?q=zzzz')).text, 'No service matches.');
+  t.match((await world.get('/?q=git')).text, '3 services match.');
+  t.match((await world.get('/?q=githbu', { 'accept-language': 'de' })).text, 'Meinten Sie einen von diesen?');
+  t.same((await world.get('/search.json?like=githbu')).json, [
+    ['GitHub', 'github.com', 0, 'developer', 'unknown'],
+  ]);
 });

@@ -1,0 +1,58 @@
+/** What follows from settings, and what is allowed and probably not wanted. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadCatalogue } from '../../src/catalogue/watch-catalogue.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { findWarnings } from '../../src/config/resolve-config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const fromText = (text: string, env: Record<string, string> = {}) =>
+  loadConfig({
+    file: 'test.yaml',
+    env,
+    readFile: (path) => (path === 'test.yaml' ? text : readFileSync(path, 'utf8')),
+  });
+
+t.test('the URL of the site follows the port where nothing else is set', async (t) => {
+  const urlOf = (text: string, env = {}) => fromText(text, env).http.siteUrl;
+  t.equal(urlOf('http: { port: 9000 }'), 'http://localhost:9000');
+  t.equal(urlOf('http: { port: 9000, siteUrl: null }', { UPBEAT_HTTP_PORT: '80' }), 'http://localhost');
+  t.equal(urlOf('http: { port: 0 }'), 'http://localhost:8080');
+  t.equal(urlOf('http: { port: 9000, siteUrl: "https://a.example/up/" }'), 'https://a.example/up');
+});
+
+t.test('it takes empty sections, wherever they stand, for their defaults', async (t) => {
+  t.same(fromText('http:\nstorage:\n  redis:\n  influx:\nlog: {}\n'), fromText(''));
+});
+
+t.test('it warns of what is allowed and probably not wanted', async (t) => {
+  t.same(findWarnings(fromText('')), []);
+  // 10 s + 2 s + 10 s + 4 s + 10 s: the 36 s of the longest check.
+  t.same(findWarnings(fromText('checks: { interval: 36s }')), []);
+  t.same(
+    findWarnings(
+      fromText(`
+        http: { trustedProxies: [10.0.0.0/8, 0.0.0.0/0] }
+        checks: { interval: 35s, slowOver: 10s, ownersMayProbePrivate: true }
+        alerts: { smtp: { host: mail.example.org, port: 465, from: upbeat@example.org } }
+        storage: { rawRetention: 20d, rollupRetention: 30d, influx: { url: "http://127.0.0.1:8086" } }`),
+    ).map(({ path, message }) => `${path}: ${message}`),
+    [
+      'http.trustedProxies: 0.0.0.0/0 trusts every client: any client can choose the address that rate limits count',
+      'checks.interval: a check that fails can last 36s with its re-checks, longer than the interval of 35s; the service is then checked less often',
+      'checks.slowOver: is not shorter than checks.timeout; nothing is ever slow',
+      'alerts.smtp.port: is 465, where servers begin with TLS at once; set alerts.smtp.tls to implicit, or the port to 587',
+      'storage.influx.org: is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
+      'storage.rollupRetention: is shorter than the 90 days whose uptime pages show; the days before are missing there',
+      'checks.ownersMayProbePrivate: lets the services of owners reach private addresses; it is meant for tests only',
+    ],
+  );
+});
+
+t.test('an installation may be without public services', async (t) => {
+  const { file } = loadConfig({ file: null, env: { UPBEAT_CATALOGUE_FILE: 'none' } }).catalogue;
+  t.equal(file, join(ROOT, 'config/no-services.yaml'));
+  t.same((await loadCatalogue(file)).services, []);
+});

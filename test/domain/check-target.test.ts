@@ -1,0 +1,50 @@
+/** Which services are checked from a region, and when a changed definition is the same check. */
+import t from 'tap';
+import { checkTargetOf, isSameCheck } from '../../src/domain/check-target.ts';
+import { NO_MEMORY } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { entry } from '../store/registry-fixtures.ts';
+
+const service = (change: Partial<Service> = {}): Service => ({
+  id: 7,
+  revision: 3,
+  ...entry('shop'),
+  ...change,
+});
+
+t.test('a service that is paused, unproved, a heartbeat or of other regions is not checked', async (t) => {
+  const isChecked = (change: Partial<Service>) =>
+    checkTargetOf(service(change), 'eu', NO_MEMORY, null) !== null;
+  t.ok(isChecked({}));
+  t.notOk(isChecked({ paused: true }));
+  t.notOk(isChecked({ verified: false }));
+  t.notOk(isChecked({ check: { ...DEFAULT_CHECK, kind: 'heartbeat' } }));
+  t.notOk(isChecked({ check: { ...DEFAULT_CHECK, regions: ['us'] } }));
+  t.ok(isChecked({ check: { ...DEFAULT_CHECK, regions: ['us', 'eu'] } }));
+});
+
+t.test('a target has what its check needs', async (t) => {
+  t.same(checkTargetOf(service({ accountId: 5, origin: 'owner' }), 'eu', NO_MEMORY, 99), {
+    ...{ serviceId: 7, revision: 3, domain: 'shop.com', origin: 'owner', accountId: 5 },
+    ...{ check: DEFAULT_CHECK, memory: NO_MEMORY, lastCheckedAt: 99 },
+  });
+});
+
+t.test('what is asked and what is good make a check; name, times and regions do not', async (t) => {
+  const isSame = (change: Partial<Service>) => isSameCheck(service(), service(change));
+  const withCheck = (change: object) => isSame({ check: { ...DEFAULT_CHECK, ...change } });
+  t.ok(isSame({ name: 'Other', revision: 4, category: 'ai' }));
+  t.ok(withCheck({}));
+  t.ok(withCheck({ regions: ['eu'], intervalMs: 30_000, timeoutMs: 1_000 }));
+  t.notOk(isSame({ domain: 'other.com' }));
+  t.notOk(isSame({ origin: 'owner' }));
+  for (const change of [
+    { kind: 'http' },
+    { url: 'https://shop.com/health' },
+    { method: 'GET' },
+    { caFile: '/ca.pem' },
+    { settings: { port: 8443 } },
+    { accept: ['2xx'] },
+  ])
+    t.notOk(withCheck(change), JSON.stringify(change));
+});

@@ -1,0 +1,5 @@
+/** Discord against a server that holds its documented API. */
+import t from 'tap';
+import { testChannel } from './channel-suite.ts';
+
+testChannel(t, 'discord');

@@ -1,0 +1,174 @@
+/** The form of a service: what is wrong with it, who sees it, and the trial of its check. */
+import t from 'tap';
+import type { CheckTarget } from '../../../src/domain/check-target.ts';
+import { failureOf } from '../../../src/domain/failure.ts';
+import { MONITORING_KINDS } from '../../../src/domain/service.ts';
+import { owned } from '../../store/registry-fixtures.ts';
+import { goodAttempt } from '../../support/attempts.ts';
+import { dashboard } from '../dashboard-world.ts';
+import { chosen, fieldOf } from './form-fields.ts';
+
+const hasNotice = (text: string) => /class="card notice" role="alert"/.test(text);
+
+t.test('a check is tried once without being saved, within a limit', async (t) => {
+  const targets: CheckTarget[] = [];
+  const failure = failureOf('status', 'first_byte', { code: 'status', statusCode: 503 });
+  const { registry, ada, post } = await dashboard(t, undefined, {
+    async tryCheck(target) {
+      targets.push(target);
+      return target.domain === 'down.example.com'
+        ? goodAttempt({ statusCode: 503, failure })
+        : goodAttempt({ responseTimeMs: 84 });
+    },
+  });
+  const path = '/dashboard/services/new/save';
+  const typed = { domain: 'api.example.com', kind: 'http', 'settings.path': '/v1', try: 'yes' };
+  const { status, text } = await post(path, ada, { ...typed, 'settings.token': 's3cret' });
+  t.equal(status, 200);
+  t.match(text, /Tried once:.*pill up.*HTTP 200, 84\sms.*Nothing has been saved/s);
+  t.notMatch(text, /s3cret/);
+  t.equal(fieldOf(text, 'settings.path').value, '/v1');
+  t.match(targets, [
+    {
+      ...{ domain: 'api.example.com', origin: 'owner', accountId: ada.id },
+      check: { kind: 'http', settings: { path: '/v1', token: 's3cret' } },
+    },
+  ]);
+  t.match(await post(path, ada, { ...typed, domain: 'down.example.com' }), {
+    text: /pill down.*HTTP 503.*503/s,
+  });
+  t.match(await post(path, ada, { ...typed, domain: '' }), { status: 400, text: /The domain / });
+  t.equal(targets.length, 2, 'what cannot be read is not tried');
+  t.match(await post('/dashboard/services/mine/save', ada, { ...typed, name: 'Mine' }), {
+    status: 200,
+    text: /Tried once/,
+  });
+  for (let count = targets.length; count < 10; count++) await post(path, ada, typed);
+  t.match(await post(path, ada, typed), { status: 400, text: /Too many trials/ });
+  t.equal(targets.length, 10);
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('the form of a service says who sees it', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  const add = (more: Record<string, string>) =>
+    post('/dashboard/services/new/save', ada, { domain: 'shop.example', kind: 'root', ...more });
+  t.match((await call('/dashboard/services/new', ada)).text, /name="visibility" value="" checked/);
+  t.equal((await add({ visibility: '' })).status, 303);
+  const path = '/dashboard/services/shop-example';
+  t.match((await call(path, ada)).text, /name="visibility" value="public" checked/);
+  const fields = { name: 'Shop', category: 'cloud', kind: 'root' };
+  t.equal((await post(`${path}/save`, ada, { ...fields, visibility: 'private' })).status, 303);
+  t.match(await registry.servicesOf(ada.id), [{ visibility: 'private' }]);
+  t.match((await call(path, ada)).text, /name="visibility" value="private" checked/);
+  t.match(await post(`${path}/save`, ada, { ...fields, visibility: 'secret' }), {
+    status: 400,
+    text: /id="problem-save-visibility"/,
+  });
+});
+
+t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
+  const { ada, post, registry } = await dashboard(t);
+  await registry.addService(owned('mine.example', ada.id, { slug: 'mine', name: 'Mine' }));
+  const fields = {
+    name: 'Mine anew',
+    category: 'cloud',
+    kind: 'heartbeat',
+    period: '5m',
+    grace: 'soon',
+    dependencies: 'public',
+  };
+  const { status, text } = await post('/dashboard/services/mine/save', ada, fields);
+  t.equal(status, 400);
+  t.match(fieldOf(text, 'grace'), { value: 'soon', problem: /durations/ });
+  t.equal(fieldOf(text, 'period').problem, null);
+  t.same([fieldOf(text, 'name').value, fieldOf(text, 'period').value], ['Mine anew', '5m']);
+  t.same(
+    ['category', 'kind', 'dependencies'].map((name) => chosen(text, name)),
+    ['cloud', 'heartbeat', 'public'],
+  );
+  t.equal(hasNotice(text), false);
+  const gone = await post('/dashboard/services/mine/delete', ada, { confirm: 'other.example' });
+  t.match(fieldOf(gone.text, 'confirm'), {
+    value: 'other.example',
+    problem: /enter its domain: mine\.example/,
+  });
+});
+
+t.test('a service is added with the fields of its kind, whatever the kind', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const form = await call('/dashboard/services/new?kind=tcp&domain=db.example.com', ada);
+  t.match(fieldOf(form.text, 'domain'), { value: 'db.example.com' });
+  t.equal(chosen(form.text, 'kind'), 'tcp');
+  t.match(fieldOf(form.text, 'settings.port'), { value: '' });
+  const [select = ''] = /<select name="kind"[\s\S]*?<\/select>/.exec(form.text) ?? [];
+  const offered = [...select.matchAll(/<option value="([^"]*)"/g)].map(([, kind = '']) => kind);
+  t.same([...offered].sort(), [...MONITORING_KINDS].sort());
+  const tcp = { domain: 'db.example.com', kind: 'tcp' };
+  const asked = await post('/dashboard/services/new/save', ada, tcp);
+  t.match(asked, { status: 400, text: /is missing/ });
+  t.same(await registry.servicesOf(ada.id), [], 'nothing is stored');
+  t.match(
+    await post('/dashboard/services/new/save', ada, { ...tcp, 'settings.port': '443', interval: '5m' }),
+    {
+      status: 303,
+      location: '/dashboard/services/db-example-com?saved=new',
+    },
+  );
+  t.match(await registry.servicesOf(ada.id), [
+    {
+      name: 'db.example.com',
+      check: { kind: 'tcp', settings: { port: 443 }, intervalMs: 300_000 },
+      verified: false,
+    },
+  ]);
+  const again = await post('/dashboard/services/new/save', ada, { ...tcp, 'settings.port': '443' });
+  t.match(fieldOf(again.text, 'domain'), {
+    problem: /registered already.* needs a slug, such as db-example-com-tcp/,
+  });
+  const other = { domain: 'db.example.com', kind: 'tls' };
+  const more = await post('/dashboard/services/new/save', ada, other);
+  t.match(
+    more,
+    { location: '/dashboard/services/db-example-com-tls?saved=new' },
+    'another check of the host',
+  );
+  const wrong = await post('/dashboard/services/new/save', ada, { ...other, slug: 'bank' });
+  t.match(fieldOf(wrong.text, 'slug'), { value: 'bank', problem: /begins with db-example-com-/ });
+  const named = { ...other, slug: 'db-example-com-cert' };
+  t.match(await post('/dashboard/services/new/save', ada, named), { status: 303 });
+  const kinds = (await registry.servicesOf(ada.id)).map(({ check }) => check.kind);
+  t.same(kinds, ['tcp', 'tls', 'tls'], 'its kind stays');
+});
+
+t.test('another kind shows its fields before anything is saved, and what was entered stays', async (t) => {
+  const { registry, ada, post } = await dashboard(t);
+  const typed = { domain: 'a.example.com', name: 'Shop', kind: 'http', interval: '10m' };
+  for (const path of ['/dashboard/services/new/save', '/dashboard/services/mine/save']) {
+    const { status, text } = await post(path, ada, { ...typed, show: 'yes' });
+    t.equal(status, 200);
+    t.match(text, /<textarea name="settings.assertions"/);
+    t.equal(fieldOf(text, 'name').value, 'Shop');
+    t.equal(fieldOf(text, 'interval').value, '10m');
+  }
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('a domain of another account is proved first, and the form keeps what was entered', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  await registry.addService(owned('hers.example.org', grace.id));
+  await registry.addService(owned('proved.example.org', grace.id));
+  const path = '/dashboard/services/new/save';
+  const typed = { kind: 'tls', 'settings.minDays': '20' };
+  const refused = await post(path, ada, { ...typed, domain: 'hers.example.org' });
+  t.match(refused, { status: 400, text: /value="_upbeat\.hers\.example\.org"/ });
+  t.equal(fieldOf(refused.text, 'settings.minDays').value, '20');
+  await post(path, ada, { kind: 'root', domain: 'hers.example.org' });
+  t.match(await registry.claimsOf(ada.id), [{ domain: 'hers.example.org', kind: 'tls' }]);
+  t.match(await call('/dashboard', ada), { text: /new\?domain=hers\.example\.org&amp;kind=tls/ });
+  t.match(await post(path, ada, { ...typed, domain: 'proved.example.org' }), { status: 303 });
+  t.match(await registry.servicesOf(ada.id), [
+    { verified: true, check: { kind: 'tls', settings: { minDays: 20 } } },
+  ]);
+});
