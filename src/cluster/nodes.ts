@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import { describeClockOffset, type NodeState } from '../domain/node.ts';
+import { describeClockOffset, type NodeReport, type NodeState } from '../domain/node.ts';
 import type { LeaseHolder } from '../store/ports/lease.ts';
 import { type RedisClient, runScript } from '../store/status/redis-client.ts';
 import {
@@ -32,12 +32,6 @@ import {
 
 /** The constant properties of a process. */
 type NodeIdentity = Pick<NodeRecord, 'name' | 'region' | 'roles' | 'version' | 'host' | 'pid' | 'process'>;
-
-/** The current state of a process. `offlineSince` is in epoch milliseconds of its own clock. */
-export type NodeReport = Pick<
-  NodeState,
-  'services' | 'checksPerSecond' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'
->;
 
 export interface NodeOptions extends RedisContext {
   readonly self: NodeIdentity;

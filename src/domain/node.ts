@@ -8,8 +8,23 @@ export const NODE_ROLES = ['judge', 'probe', 'serve'] as const;
 /** A role of a node. */
 export type NodeRole = (typeof NODE_ROLES)[number];
 
+/** The current state of a process, which it reports with `offlineSince` by its own clock. */
+export interface NodeReport {
+  /** Services that it checks now. */
+  readonly services: number;
+  readonly checksPerSecond: number;
+  /** Its own connection to the internet; true where it makes no checks. */
+  readonly online: boolean;
+  /** Epoch milliseconds; null: it is online. */
+  readonly offlineSince: number | null;
+  /** True if the registry answers it. */
+  readonly reachesRegistry: boolean;
+  /** Why it makes none of the checks that are due, one line; null or absent: it makes them, or none is due. */
+  readonly checksProblem?: string | null;
+}
+
 /** A live node, as all nodes see it. */
-export interface NodeState {
+export interface NodeState extends NodeReport {
   /** Unique among the live nodes. */
   readonly name: string;
   readonly region: string;
@@ -22,17 +37,6 @@ export interface NodeState {
   readonly since: number;
   /** Epoch milliseconds by Redis' clock. */
   readonly lastSeen: number;
-  /** Services that it checks now. */
-  readonly services: number;
-  readonly checksPerSecond: number;
-  /** Its own connection to the internet; true where it makes no checks. */
-  readonly online: boolean;
-  /** Epoch milliseconds; null: it is online. */
-  readonly offlineSince: number | null;
-  /** True if the registry answers it. */
-  readonly reachesRegistry: boolean;
-  /** Why it makes none of the checks that are due, one line; null or absent: it makes them, or none is due. */
-  readonly checksProblem?: string | null;
   /** Its wall clock minus Redis' clock, milliseconds. */
   readonly clockOffsetMs: number;
 }

@@ -2,7 +2,7 @@
 import { inParts, runInParts } from '../async/in-parts.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceChange, ServiceState } from '../store/ports/services.ts';
-import type { SharedStores, StoreParts } from './open-stores.ts';
+import type { RoleParts } from './open-stores.ts';
 
 export interface FollowedServices {
   /** The regions whose verdicts counted for a service at the start. */
@@ -15,7 +15,7 @@ export interface FollowedServices {
 
 /** Loads the directory and follows the changes. `onChange` is called with each change after it is applied. */
 export async function followServices(
-  { shared, directory }: Pick<StoreParts, 'directory'> & { readonly shared: SharedStores },
+  { shared, directory }: RoleParts,
   onChange: (change: ServiceChange) => void = () => {},
 ): Promise<FollowedServices> {
   const { registry } = shared;

@@ -1,16 +1,15 @@
 /** This process as a node. In a cluster it registers itself in Redis; outside of a cluster it is the only node. */
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
-import type { ClusterNodes, NodeReport } from '../cluster/nodes.ts';
+import type { ClusterNodes } from '../cluster/nodes.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
-import { type NodeState, nodeNameOf } from '../domain/node.ts';
+import { type NodeReport, type NodeState, nodeNameOf } from '../domain/node.ts';
 import { readRedisAddress } from '../domain/store-address.ts';
 import type { Log } from '../log.ts';
 import { identityOf, isRunning } from '../store/lease/writer-lease.ts';
 import { VERSION } from '../version.ts';
 
-export interface NodeWork
-  extends Pick<NodeReport, 'services' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'> {
+export interface NodeWork extends Omit<NodeReport, 'checksPerSecond'> {
   /** Number of checks completed since the start. */
   readonly checksDone: number;
 }

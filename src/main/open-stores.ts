@@ -36,7 +36,7 @@ const WAIT_MS = 1_000;
 const MAX_WAITS = 600;
 
 /** Stores that all processes of a data directory share. */
-export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
+type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
 
 /** The arguments of a role. */
 export interface RoleParts extends StoreParts {

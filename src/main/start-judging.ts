@@ -7,8 +7,7 @@ import { regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/store-address.ts';
 import type { ResultRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/lease/writer-lease.ts';
-import type { ThisNode } from './join-nodes.ts';
-import type { StoreParts } from './open-stores.ts';
+import type { RoleParts } from './open-stores.ts';
 
 /** The monitor's part in a cluster. */
 export interface Judging {
@@ -28,17 +27,14 @@ export interface Judging {
 }
 
 /** Watches the regions. `former`: those whose verdicts counted so far. */
-export function watchRegions(
-  { config, node, clock }: Pick<StoreParts, 'config' | 'clock'> & { readonly node: ThisNode },
-  former: readonly string[],
-): VotingRegions {
+export function watchRegions({ config, node, clock }: RoleParts, former: readonly string[]): VotingRegions {
   const { nodes, watch } = node;
   return createVotingRegions({ nodes, watch, former, intervalMs: config.checks.intervalMs, clock });
 }
 
 /** Starts the judge's part. The caller holds the lease. Throws if Redis is not configured. */
 export function startJudging(
-  { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
+  { config, node, clock, log }: RoleParts,
   record: ResultRecord,
   lease: WriterLease,
   regions: VotingRegions,
