@@ -65,7 +65,6 @@ export function createActorGroup<State, Message, Effect>({
     add: (id: number, state: State): void => void states.set(id, state),
     /** Undefined: there is no such actor. */
     state: (id: number): State | undefined => states.get(id),
-    /** Removes an actor and its mailbox. */
     remove(id: number): void {
       states.delete(id);
       if (busy.has(id)) busy.set(id, null);

@@ -16,11 +16,9 @@ export interface ExitReason {
 /** The ends after which a child is started again: always, after a disorderly end, or never. */
 export type RestartKind = 'permanent' | 'transient' | 'temporary';
 
-/** A running child. */
 export interface Child {
   /** Resolves when it has ended for any reason. Never rejects. */
   readonly exited: Promise<ExitReason>;
-  /** Asks it to end. */
   ask(): void;
   /** Ends it without asking. */
   kill(): void;

@@ -38,7 +38,6 @@ import {
 } from './alert-world.ts';
 import { createRelatedChecks } from './related-checks.ts';
 
-/** Options of the engine. */
 export interface AlertEngineOptions extends AlertSources {
   readonly registry: AlertSources['registry'] & AlertStore & RuleStore & Partial<WriteCounter>;
   readonly clock: Clock;
@@ -65,7 +64,6 @@ interface Account {
   readonly dueAt: number | null;
 }
 
-/** The content that the engine has loaded. */
 interface Loaded {
   readonly rules: AlertRules;
   position: number;
@@ -80,7 +78,6 @@ interface Happened {
   readonly acknowledgements: Acknowledgement[];
 }
 
-/** Starts the engine. */
 export function startAlertEngine(options: AlertEngineOptions) {
   const { registry, clock, log, isOurs, onMessages } = options;
   const certificates = createCertificateScan(options, clock);
@@ -220,7 +217,6 @@ export function startAlertEngine(options: AlertEngineOptions) {
   };
 }
 
-/** Notes what an account remembers. */
 function remember({ accounts, remembering }: Loaded, accountId: number, account: Account): void {
   const before = accounts.get(accountId);
   const services = rememberedServices(account.state);

@@ -26,11 +26,9 @@ export interface AlertServices {
   readonly version: number;
   /** By slug or former slug; null: there is none. */
   bySlug(slug: string): Service | null;
-  /** The name of the page of a service. */
   pageName(service: Service): string;
 }
 
-/** The sources of decisions. */
 export interface AlertSources {
   readonly registry: AlertStore & RuleStore & PageReads;
   readonly services: AlertServices;
@@ -45,7 +43,6 @@ export interface AlertSources {
   readonly acknowledgeUrl: (accountId: number, thread: string) => string;
 }
 
-/** The rules of all accounts with what they name. */
 export interface AlertRules extends LoadedRules {
   readonly index: RuleIndex;
   readonly byId: ReadonlyMap<number, AlertRule>;
@@ -57,7 +54,6 @@ export interface AlertRules extends LoadedRules {
 /** Maximum number of services of an account among which a common cause is looked for. */
 const MAX_CAUSE_SERVICES = 5_000;
 
-/** Loads the rules. */
 export async function loadAlertRules({ registry }: AlertSources): Promise<AlertRules> {
   const loaded = await registry.loadRules();
   const pages = new Map<number, ReadonlyMap<string, readonly number[]>>();

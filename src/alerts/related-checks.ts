@@ -8,7 +8,6 @@ import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Service } from '../domain/service.ts';
 import { type AlertRules, type AlertSources, rulesScope, vendorNameOf } from './alert-world.ts';
 
-/** The sources from which the checks are chosen. */
 export interface RelatedCheckOptions extends Pick<AlertSources, 'registry' | 'services' | 'status'> {
   readonly clock: Clock;
   /** Checks services as soon as slots are free. */
@@ -39,7 +38,6 @@ function createBudgets({ monotonic }: Clock, max: number) {
   };
 }
 
-/** Creates the requests for checks. */
 export function createRelatedChecks({ registry, services, status, clock, recheck }: RelatedCheckOptions) {
   const budgetOf = createBudgets(clock, MAX_RELATED_CHECKS);
   const askBudgetOf = createBudgets(clock, MAX_ASKED_CHECKS);
@@ -92,7 +90,6 @@ export function createRelatedChecks({ registry, services, status, clock, recheck
   };
 }
 
-/** The names that a check connects to. */
 function hostsOf({ domain, check }: Service): string[] {
   const host = check.url === null ? null : (URL.parse(check.url)?.hostname ?? null);
   return host === null || host === domain ? [domain] : [domain, host];

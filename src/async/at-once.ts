@@ -3,7 +3,6 @@
  * is a promise.
  */
 
-/** A value, or the promise of one. */
 export type MaybeLater<Value> = Value | Promise<Value>;
 
 /** Calls `next` with the value: at once if it is at hand, so that what `next` throws is thrown here, otherwise when it comes. */

@@ -40,7 +40,6 @@ export function createCoalescingLoop(task: () => Promise<void>) {
 /** Something may wait that no write tells of; so a poll is made after this time in any case, milliseconds. */
 const MAX_REST_MS = 60_000;
 
-/** The gate of a poll. */
 interface PollGate {
   /** Returns true if there may be something to find: call it at each tick. */
   isOpen(): boolean;

@@ -7,7 +7,6 @@ import { randomInt } from 'node:crypto';
 /** Parts of an index, each with a hash table of its own that grows alone: a pause of a few thousand names at most. */
 const PARTS = 256;
 const PART_BITS = 8;
-/** Slots of a new part. */
 const FIRST_SLOTS = 8;
 const EMPTY = 0;
 /** A name was removed here; names behind it are still found. */

@@ -21,7 +21,6 @@ export function createBackoff(firstMs: number, maxMs: number) {
   };
 }
 
-/** Options of {@link retry}. */
 export interface RetryOptions {
   /** Retries after the first attempt. */
   readonly maxRetries: number;

@@ -58,7 +58,6 @@ const CheckEntry = strictObject({
   ...CHECK_MEMBERS,
 });
 
-/** Schema of one service. */
 const CatalogueEntrySchema = strictObject({
   slug: Type.String({ format: 'slug', maxLength: 100 }),
   name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -84,7 +83,6 @@ export interface EntryProblem {
 /** The service that an entry describes, or the reason for which it is refused. */
 export type EntryReading =
   | { readonly service: NewService }
-  /** The errors of the schema. */
   | { readonly errors: readonly ErrorObject[] }
   | { readonly problems: readonly EntryProblem[] };
 

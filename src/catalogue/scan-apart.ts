@@ -10,7 +10,6 @@ const ENTRY = new URL('../../workers/catalogue.ts', import.meta.url);
 /** The interval at which the reader asks whether the rest is still needed, milliseconds. */
 const LOOK_MS = 50;
 
-/** The methods of the thread. */
 export type ScanMethods = {
   scan(file: string, wanted: Wanted): Promise<CatalogueScan>;
 };

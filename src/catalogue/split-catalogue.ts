@@ -6,7 +6,6 @@ import { open } from 'node:fs/promises';
 import { isExtension, readYaml } from '../yaml-file.ts';
 import { createEntrySplitter, type EntrySplitter } from './entry-bytes.ts';
 
-/** The list of a catalogue. */
 export interface EntryList extends EntrySplitter {
   /** Members before the list, to which aliases in it may refer; empty: none. */
   readonly prologue: string;

@@ -62,12 +62,10 @@ interface RecheckSender {
 /** Maximum number of services in a message; more are sent in several messages. */
 const MAX_SERVICES = 1_000;
 
-/** The channel of a region. */
 export function recheckChannel(prefix: string, region: string): string {
   return `${prefix}:{rechecks}:${region}`;
 }
 
-/** Creates the judge's sender and connects it. */
 export function createRecheckSender(redis: RedisContext): RecheckSender {
   const { publish, stop } = connectChannels(redis, 'recheck-sender');
   return {

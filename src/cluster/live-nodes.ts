@@ -75,7 +75,6 @@ export function listedNodes(flat: readonly string[]): ListedNode[] {
 // Detects a monitor that renews its lease in PostgreSQL but is cut off from Redis. It receives no results and publishes no
 // statuses, so a judge that reaches both servers must replace it.
 
-/** Options of {@link createCutOffWatch}. */
 export interface CutOffWatchOptions {
   /** Returns true if the node of a process is registered in Redis; null: not known, because Redis is unavailable. */
   readonly hasProcess: (process: LeaseHolder) => boolean | null;

@@ -11,7 +11,6 @@ export interface NodeRecord extends Omit<NodeState, 'lastSeen'> {
   readonly starting: boolean;
 }
 
-/** A value of the hash of nodes. */
 export interface StoredNode {
   /** Random; each start of a process has its own. */
   readonly instance: string;
@@ -124,7 +123,6 @@ function nameTaken(name: string, record: NodeRecord | null): NodeNameTaken {
 
 // Keys and scripts of the live nodes in Redis. All of them are in one slot of a cluster.
 
-/** The keys under a prefix. */
 export function nodeKeys(prefix: string) {
   return {
     /** Hash: name → instance and record; `:populated` → since when there is a live node, epoch milliseconds. */

@@ -1,6 +1,5 @@
 /** The error with all problems of a configuration. */
 
-/** A problem of a setting. */
 export interface ConfigProblem {
   /** The setting, such as `checks.interval`, an unknown name, or the file. */
   readonly path: string;

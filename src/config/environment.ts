@@ -14,7 +14,6 @@ export interface Setting {
   readonly schema: TSchema;
 }
 
-/** Prefixes of variables that are not settings. */
 const OTHER_PREFIXES = ['UPBEAT_TEST_', 'UPBEAT_DEMO_'];
 /** Variables that are not settings: the key of `apply --server`. */
 const OTHER_VARIABLES = ['UPBEAT_KEY'];
@@ -25,7 +24,6 @@ export const SETTINGS: readonly Setting[] = leaves(CONFIG_SCHEMA, []);
 /** The path of every setting, such as `http.port`. */
 export const SETTING_PATHS: readonly string[] = SETTINGS.map(({ path }) => path.join('.'));
 
-/** The value of a setting in a variable. */
 interface EnvironmentValue {
   readonly setting: Setting;
   readonly value: unknown;

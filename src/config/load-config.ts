@@ -89,7 +89,6 @@ function put(tree: SettingTree, path: readonly string[], value: unknown): void {
 /** Settings by their names, nested as in a file. */
 type SettingTree = { [name: string]: unknown };
 
-/** A parsed file. */
 interface ConfigFile {
   readonly tree: SettingTree;
   /** `file:line` of the value at `path`, or of its nearest ancestor; null: neither is in the file. */

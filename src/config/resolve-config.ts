@@ -101,7 +101,6 @@ function settingValue(config: Config, { path, schema }: Setting): unknown {
   return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], config);
 }
 
-/** Finds settings that contradict each other. */
 export function findContradictions(config: Config): SchemaProblem[] {
   const { storage, auth, node, alerts } = config;
   const problems = findCheckProblems(config);

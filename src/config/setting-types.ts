@@ -66,7 +66,6 @@ export const SITE = section('Who sees the site, and what its address shows.', {
   ),
 });
 
-/** A provider that people sign in with. */
 export const PROVIDER = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z0-9-]{1,32}$' }),
@@ -80,7 +79,6 @@ export const PROVIDER = Type.Object(
   { additionalProperties: false, secret: true },
 );
 
-/** A channel of the operator. */
 export const OPERATOR_CHANNEL = Type.Object(
   {
     kind: Type.Unsafe<ChannelKind>({ type: 'string', enum: [...CHANNEL_KINDS] }),

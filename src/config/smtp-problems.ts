@@ -18,7 +18,6 @@ export interface SmtpSettings {
 /** Ports by the words of `alerts.smtp.tls`: submission (RFC 6409), submissions (RFC 8314) and SMTP (RFC 5321). */
 const USUAL_PORTS = { starttls: 587, implicit: 465, none: 25 } as const;
 
-/** The port of the mail server. */
 export function smtpPort({ port, tls }: SmtpSettings): number {
   return port ?? USUAL_PORTS[tls];
 }

@@ -51,7 +51,6 @@ export interface AttemptOptions {
 /** Makes one attempt. Resolves for every outcome of the target; rejects only for a bug or an abort. */
 export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promise<Attempt>;
 
-/** The properties that determine a check. */
 type Checked = Pick<CheckTarget, 'domain' | 'origin' | 'check'>;
 
 /**

@@ -16,7 +16,6 @@ export type Coded<Params> = {
   readonly [Code in keyof Params]: { readonly code: Code } & Params[Code];
 }[keyof Params];
 
-/** The texts of one language for every code. */
 export type TextTable<Params> = {
   readonly [Code in keyof Params]: string | ((params: Params[Code]) => string);
 };

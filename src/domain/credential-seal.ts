@@ -4,7 +4,6 @@
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
 
-/** The place that a credential is sealed for. */
 export interface CredentialPlace {
   readonly domain: string;
   /** Kind of the check. */
@@ -93,7 +92,6 @@ function bytesOf({ domain, kind, destination, setting }: CredentialPlace): Buffe
   return Buffer.from(JSON.stringify([domain, kind, destination, setting]));
 }
 
-/** A name of the key that does not reveal it. */
 function nameOfKey(key: Uint8Array): string {
   return hash('sha256', Buffer.concat([Buffer.from('upbeat name of a key'), key]), 'hex').slice(0, 16);
 }

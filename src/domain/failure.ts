@@ -22,13 +22,11 @@ export const FAILURE_CLASSES = [
 
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
-/** The phases of a request in their order. */
 export const PHASES = ['dns', 'connect', 'tls', 'first_byte', 'body'] as const;
 
 /** The part of a request in which something happened. */
 export type Phase = (typeof PHASES)[number];
 
-/** Something with the cause of a failure. */
 export interface Caused {
   readonly cause: FailureCause;
 }
@@ -127,12 +125,10 @@ type OfBytes = { readonly maxBytes: number };
 type OfProblem = { readonly problem: AddressProblem };
 /** The status in a health body: no control characters, at most 64 characters. */
 type OfWord = { readonly word: string };
-/** Text of a setting of the check. */
 type OfText = { readonly text: string };
 /** Type of a record, such as `MX`. */
 type OfRecord = { readonly record: string };
 type OfName = { readonly name: string };
-/** Whole days. */
 type OfDays = { readonly days: number; readonly minDays: number };
 
 /**

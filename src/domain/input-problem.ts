@@ -97,7 +97,6 @@ const LIMIT_TEXTS: ReadonlyMap<string, (limit: number) => string> = new Map([
 /** The problem of a setting of a check, with parameters. */
 export type SettingProblemParams = ParamsOf<typeof SETTING_PROBLEMS>;
 
-/** The problem of a setting of a check. */
 export type SettingProblem = Coded<SettingProblemParams>;
 
 type OfLimitMs = { readonly limitMs: number };
@@ -130,7 +129,6 @@ const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
 /** Why a text is no host name for a service, with parameters. */
 export type HostNameProblemParams = ParamsOf<typeof HOST_NAME_PROBLEMS>;
 
-/** Why a text is no host name for a service. */
 export type HostNameProblem = Coded<HostNameProblemParams>;
 
 const GIVEN_TEXT_PROBLEMS = {

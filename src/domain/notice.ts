@@ -66,7 +66,6 @@ export type NoticeParams = ParamsOf<typeof NOTICES>;
 /** A notice to an account about its services. */
 export type Notice = Coded<NoticeParams>;
 
-/** A notice as one or two sentences. */
 export function describeNotice(notice: Notice): string {
   return textOf(NOTICES, notice, '');
 }

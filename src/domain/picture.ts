@@ -37,7 +37,6 @@ export function spanOf(window: PictureWindow, now: number): PictureSpan {
   return { from: to - steps * stepMs, to, stepMs };
 }
 
-/** The number of steps of a span. */
 export function stepsOf({ from, to, stepMs }: PictureSpan): number {
   return Math.ceil((to - from) / stepMs);
 }
@@ -61,7 +60,6 @@ export function describeWindow(window: PictureWindow, region?: string): string {
 /** Sizes of charts: embedded in another site, and as the card of a link. */
 export const CHART_SIZES = ['embed', 'card'] as const;
 type ChartSize = (typeof CHART_SIZES)[number];
-/** Colours for a light or a dark page. */
 export const PICTURE_THEMES = ['light', 'dark'] as const;
 export type PictureTheme = (typeof PICTURE_THEMES)[number];
 
@@ -75,7 +73,6 @@ export const STATUS_LABELS: Readonly<Record<ServiceStatus, string>> = {
 
 /** Forms of a badge: 280 by 36 pixels, or 20 pixels high and as wide as its text, like the badges of shields.io. */
 export const BADGE_STYLES = ['card', 'compact'] as const;
-/** A form of a badge. */
 export type BadgeStyle = (typeof BADGE_STYLES)[number];
 
 /** A badge, ready to be drawn. */
@@ -110,7 +107,6 @@ export function describeShare(part: number, whole: number): string {
   return `${Math.floor((part * 10_000) / whole) / 100}%`;
 }
 
-/** A step of a chart. */
 export interface ChartPoint {
   /** Median and 95th percentile in milliseconds; null: no response time is known. */
   readonly p50Ms: number | null;

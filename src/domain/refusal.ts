@@ -33,11 +33,9 @@ type OfStatus = { readonly statusCode: number };
 type OfCharacter = { readonly character: string };
 /** A domain within `parent`, which is a domain of the catalogue. */
 type OfParent = OfDomain & { readonly parent: string };
-/** Texts of a status page. */
 export type PageTextField = 'title' | 'text' | 'group' | 'entry';
 type OfField = { readonly field: PageTextField };
 
-/** A setting of a check by its name. */
 type OfSetting = { readonly setting: string; readonly problem: SettingProblem };
 
 type OfMember = { readonly member: string; readonly problem: SettingProblem };
@@ -233,7 +231,6 @@ const REFUSALS = {
   // What a person writes into a form.
   key_name_missing: 'A key needs a name, such as the machine that will use it.',
   scopes_invalid: `A key has one or more of the scopes ${KEY_SCOPES.join(', ')}.`,
-  /** A key makes a key. */
   scope_beyond_key: ({ scope }: { readonly scope: string }) =>
     `A key can only make keys with scopes that it has: it lacks ${scope}.`,
   service_name_missing: 'A service needs a name.',
@@ -331,7 +328,6 @@ const REFUSALS = {
     `This picture needs ${min} to ${max} pixels on each side; yours has ${width} by ${height}.`,
 };
 
-/** Every refusal with its parameters. */
 export type RefusalParams = ParamsOf<typeof REFUSALS>;
 
 /** Why something that a person asked for is refused. */
@@ -344,7 +340,6 @@ export function refusalOfSchedule(problem: ScheduleProblem): Refusal {
     : { code: 'schedule_invalid', never: problem === 'never' };
 }
 
-/** A refusal as a sentence. */
 export function describeRefusal(refusal: Refusal): string {
   return textOf(REFUSALS, refusal, 'The request is refused.');
 }

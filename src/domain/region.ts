@@ -6,7 +6,6 @@ export const DEFAULT_REGION = 'local';
 /** The number of voting regions that must confirm a failure: `checks.quorum`. */
 export type Quorum = 'majority' | 'any' | 'all' | number;
 
-/** A region that checks services. */
 export interface RegionState {
   readonly region: string;
   /** True if at least one of its live probing nodes is online. */

@@ -9,7 +9,6 @@ export const ROLES = ['owner', 'editor', 'viewer'] as const;
  */
 export type Role = (typeof ROLES)[number];
 
-/** A role that not every member has. */
 export type LimitedRole = Exclude<Role, 'viewer'>;
 
 export function isRole(text: string): text is Role {

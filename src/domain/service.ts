@@ -24,13 +24,11 @@ export const PROBED_KINDS = [
   'docker',
 ] as const;
 
-/** A kind of check. */
 export type ProbedKind = (typeof PROBED_KINDS)[number];
 
 /** The way a service is monitored (decisions, "What a check is"): by a kind of check, or by the heartbeats that it sends. */
 export type CheckKind = ProbedKind | 'heartbeat';
 
-/** Every way to monitor a service. */
 export const MONITORING_KINDS: readonly CheckKind[] = [...PROBED_KINDS, 'heartbeat'];
 
 /** Classes of status codes. RFC 9110 ends with `5xx`; some servers answer with others, such as 999. */
@@ -42,7 +40,6 @@ export type AcceptRule = (typeof STATUS_CLASSES)[number] | number;
 /** Settings of a kind of check by their names, as the schema of the kind has them (`src/kinds/`). */
 export type CheckSettings = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** The definition of a service's check. */
 export interface CheckDefinition {
   readonly kind: CheckKind;
   /** Replaces `https://<domain>/` or, for `health`, `https://<domain>/api/health`; null: the default address. */
@@ -149,7 +146,6 @@ export const STATUS_PAGE_KINDS = [
 /** Format of a vendor's feed; `custom` has a page and no feed. */
 export type StatusPageKind = (typeof STATUS_PAGE_KINDS)[number];
 
-/** A vendor's status page. */
 export interface StatusPage {
   /** The page for people. */
   readonly url: string;
@@ -177,7 +173,6 @@ export const VISIBILITIES = ['public', 'unlisted', 'private'] as const;
 /** Who sees a service. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** One monitored service. */
 export interface Service {
   /** Whole number that is never reused; the key of samples. */
   readonly id: number;

@@ -4,7 +4,6 @@ import { findForbidden, isVisible } from './printable-text.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
 
-/** A group of services. */
 export interface PageGroup {
   /** Empty: no heading. */
   readonly name: string;
@@ -77,7 +76,6 @@ export interface OwnedPage {
   readonly updatedAt: number;
 }
 
-/** A domain of an owner for a page. */
 export interface PageDomain {
   /** Host name in lower case, as ASCII. */
   readonly name: string;
@@ -103,7 +101,6 @@ export function domainOrigin(siteUrl: string, domain: string): string {
 /** Who sees a page: everyone; members of its account alone; or members, and visitors who enter its password. */
 export const PAGE_ACCESS = ['public', 'members', 'password'] as const;
 
-/** Who sees a page. */
 export type PageAccess = (typeof PAGE_ACCESS)[number];
 
 /** Who sees a page that not everyone sees. */
@@ -112,7 +109,6 @@ type PrivateAccess = Exclude<PageAccess, 'public'>;
 /** The use of a picture of a page: beside the title, or in tabs and bookmarks. */
 export type PictureUse = (typeof PICTURE_USES)[number];
 
-/** The uses of pictures. */
 export const PICTURE_USES = ['logo', 'favicon'] as const;
 
 /** A picture of a page, without its bytes. */
@@ -128,7 +124,6 @@ export interface PagePicture {
 /** Media types of pictures; SVG can contain scripts. */
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif' | 'image/x-icon';
 
-/** Bounds of a picture. */
 export interface PictureBounds {
   /** Accepted formats, as the documentation and refusals name them. */
   readonly formats: readonly string[];
@@ -138,7 +133,6 @@ export interface PictureBounds {
   readonly maxPixels: number;
 }
 
-/** Bounds of pictures by their use. */
 export const PICTURE_BOUNDS: Readonly<Record<PictureUse, PictureBounds>> = {
   logo: { formats: ['PNG', 'JPEG', 'WebP', 'GIF'], bytes: 262_144, minPixels: 16, maxPixels: 2_048 },
   favicon: { formats: ['PNG', 'ICO', 'WebP', 'GIF'], bytes: 65_536, minPixels: 16, maxPixels: 512 },
@@ -285,7 +279,6 @@ export function isListable({ origin, accountId }: Service, ownerId: number): boo
   return origin === 'catalogue' || accountId === ownerId;
 }
 
-/** The number of services in a list. */
 export function countServices(groups: readonly PageGroup[]): number {
   return groups.reduce((sum, { services }) => sum + services.length, 0);
 }

@@ -6,7 +6,6 @@ interface RedisNode {
   readonly port: number;
 }
 
-/** A parsed address. */
 export type RedisAddress = NonNullable<ReturnType<typeof readRedisAddress>>;
 
 /** The prefix of every key if the address has none. */
@@ -61,7 +60,6 @@ export function readRedisAddress(text: string) {
     sentinelPassword: parameters.get('sentinelPassword'),
     /** Number of the database; 0 if `kind` is `cluster`. */
     database,
-    /** The prefix of every key. */
     prefix,
   };
 }

@@ -9,7 +9,6 @@ import { isPublic, type Service } from './service.ts';
 /** The topic of a subscription: a service, all public services of a category, or a status page. */
 export type SubscriptionTopic = `service:${number}` | `category:${Category}` | `page:${number}`;
 
-/** The parts of a topic. */
 export type TopicParts =
   | { readonly kind: 'service' | 'page'; readonly id: number }
   | { readonly kind: 'category'; readonly category: Category };

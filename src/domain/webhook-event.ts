@@ -8,7 +8,6 @@ import { viewChange } from './status/transition.ts';
 /** The service of an event, with the names that it has at the time. */
 export type EventService = Pick<Service, 'slug' | 'name' | 'domain'>;
 
-/** The type of an event about an incident. */
 export type IncidentEventType = 'incident.opened' | 'incident.updated' | 'incident.resolved';
 
 export type WebhookEvent =

@@ -19,7 +19,6 @@ export interface EngineSettings extends CheckTiming {
   readonly concurrency: number;
 }
 
-/** From the supervisor to a host. */
 export type ToHost =
   /**
    * Adds services or changes their definitions. Those without a check in the last interval are due within `spreadMs`.
@@ -160,7 +159,6 @@ const ANSWERED = 1024;
 const VIA_SHIFT = 11;
 const VIA_MASK = 31;
 
-/** Packs results in order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {
   const numbers = new Float64Array(results.length * STRIDE);
   const failures: [number, Failure][] = [];
@@ -190,7 +188,6 @@ export function packResults(results: readonly CheckResult[]): PackedResults {
   return { numbers, failures, words };
 }
 
-/** The packed results in order. */
 export function unpackResults({ numbers, failures, words }: PackedResults): CheckResult[] {
   const failureOf = new Map(failures);
   const wordOf = new Map(words);

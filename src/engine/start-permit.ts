@@ -3,7 +3,6 @@
  * right to check while it is suspended. Times are nanoseconds of `process.hrtime`, which is the same in all threads.
  */
 
-/** The permit of all hosts of a fleet. */
 export interface StartPermit {
   /** For {@link readStartPermit} in the threads. */
   readonly shared: SharedArrayBuffer;
@@ -13,7 +12,6 @@ export interface StartPermit {
   revoke(): void;
 }
 
-/** Creates a permit that allows nothing yet. */
 export function createStartPermit(): StartPermit {
   const shared = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
   const until = new BigInt64Array(shared);

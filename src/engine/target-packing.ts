@@ -6,7 +6,6 @@ import type { CheckTarget } from '../domain/check-target.ts';
 import { MEMORY_BITS, memoryFlags, unpackMemory, unpackNullable } from '../domain/packed.ts';
 import type { CheckDefinition } from '../domain/service.ts';
 
-/** Targets that cross threads. */
 export interface PackedTargets {
   /** {@link STRIDE} numbers for each target; NaN stands for null. */
   readonly numbers: Float64Array<ArrayBuffer>;
@@ -18,7 +17,6 @@ export interface PackedTargets {
 const STRIDE = 7;
 const OWNED = 1;
 
-/** Packs targets in order. */
 export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
   const numbers = new Float64Array(targets.length * STRIDE);
   const places = new Map<CheckDefinition, number>();

@@ -21,10 +21,8 @@ export interface DocumentMemory {
   readonly readingDigest: string;
 }
 
-/** By the name of the document. */
 export type FeedMemory = Readonly<Record<string, DocumentMemory>>;
 
-/** The state of an actor. */
 export interface FeedState {
   readonly memory: FeedMemory;
   /** The time at which everything was last read, epoch milliseconds. */
@@ -36,7 +34,6 @@ export interface FeedState {
   readonly forgotten: boolean;
 }
 
-/** A message to an actor. */
 export type FeedMessage =
   | { readonly kind: 'due'; readonly now: number }
   | {
@@ -51,7 +48,6 @@ export type FeedMessage =
   /** The readings were lost: read everything again. */
   | { readonly kind: 'forget' };
 
-/** An effect to perform. */
 export type FeedEffect =
   | { readonly kind: 'poll'; readonly memory: FeedMemory }
   | { readonly kind: 'wait'; readonly ms: number };

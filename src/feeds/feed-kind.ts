@@ -23,7 +23,6 @@ export interface FeedSource {
   readonly feedUrl: string | null;
 }
 
-/** A kind of status page. */
 export interface FeedKind {
   /**
    * The documents to request, in this order, at least one. Each is requested and parsed on its own, so that an unchanged

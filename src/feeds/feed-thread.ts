@@ -19,7 +19,6 @@ export type FeedMethods = {
   readonly look: (page: StatusPage, problem: string | null) => Promise<PageFinding | null>;
 };
 
-/** A message from the thread. */
 export type FeedThreadMessage = FeedEvent | { readonly kind: 'forbidden'; readonly found: ForbiddenAddress };
 
 const ENTRY = new URL('../../workers/feeds.ts', import.meta.url);

@@ -18,7 +18,6 @@ import {
 import { FEED_KINDS } from './kinds-table.ts';
 import { type PollParts, pollFeed } from './poll-feed.ts';
 
-/** The dependencies of the finder. */
 export type FinderParts = Omit<PollParts, 'inTurn'>;
 
 /** A status page that was looked at. */
@@ -206,7 +205,6 @@ function statusIoPages({ html }: Page): string[] {
   return id === undefined ? [] : [`https://api.status.io/1.0/status/${id}`];
 }
 
-/** The line of a page in the catalogue. */
 export function catalogueLine({
   kind,
   source: { pageUrl, feedUrl },
@@ -215,7 +213,6 @@ export function catalogueLine({
   return `statusPage: { url: ${JSON.stringify(pageUrl)}, kind: ${kind}${feed} }`;
 }
 
-/** The problem of a page. */
 export interface PageFinding {
   /** The page in the catalogue. */
   readonly url: string;

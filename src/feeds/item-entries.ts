@@ -235,7 +235,6 @@ const MAX_ID = 4_000;
 /** The path of a single entry, such as `/incidents/abc` or `/pages/incident/5b36/66f0`. */
 const ENTRY_PATH = /\/(?:incidents?|maintenances?|events?|notices?|reports?|updates?|posts?|issues?)\/[^/]/i;
 
-/** Rules of a kind for its items. */
 interface ItemRules {
   /** Severity of items without one. */
   readonly severity: FeedIncident['severity'];
@@ -245,7 +244,6 @@ interface ItemRules {
   readonly categoriesAreParts?: boolean;
 }
 
-/** An interpreted item. */
 type ReadItem = ReturnType<typeof readItem>;
 
 /** Interprets an item. Its source URL is its link, else its id if that is a URL, else the page. */
@@ -375,7 +373,6 @@ function newestMeaning({ updates, state }: ItemTimeline): WordMeaning | null {
   return updates.findLast(({ meaning }) => meaning.kind !== 'update')?.meaning ?? state;
 }
 
-/** The words of a maintenance. */
 function ofMaintenance(timeline: ItemTimeline): ItemTimeline {
   const updates = timeline.updates.map((update) => ({ ...update, meaning: inMaintenance(update.meaning) }));
   return { ...timeline, updates };

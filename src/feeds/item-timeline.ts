@@ -6,7 +6,6 @@ import { DAY_MS } from '../domain/durations.ts';
 import { endRank, LEADING_SIGNS, meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
-/** An update in the text. */
 interface ItemUpdate {
   /** Epoch milliseconds; null: the text contains no time. */
   readonly at: number | null;
@@ -14,7 +13,6 @@ interface ItemUpdate {
   readonly text: string;
 }
 
-/** The parsed text of an item. */
 export interface ItemTimeline {
   /** Oldest first, as far as the text says; empty: it contains no label. */
   readonly updates: readonly ItemUpdate[];

@@ -2,7 +2,6 @@
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/incident/feed-entry.ts';
 import { NOT_YET, STATE_SENTENCES, STATE_WORDS, type StateWord } from './state-words.ts';
 
-/** The meaning of a word. */
 export type WordMeaning =
   | { readonly kind: 'incident'; readonly status: FeedIncident['status'] }
   | { readonly kind: 'maintenance'; readonly state: FeedMaintenance['state'] }

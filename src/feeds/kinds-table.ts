@@ -27,7 +27,6 @@ import { uptimekuma } from './kinds/uptimekuma.ts';
 import { uptimerobot } from './kinds/uptimerobot.ts';
 import { zscaler } from './kinds/zscaler.ts';
 
-/** All kinds. */
 export const FEED_KINDS: Readonly<Record<FeedKindName, FeedKind>> = {
   statuspage,
   incidentio,

@@ -12,7 +12,6 @@ import { feedOf } from './feed-kind.ts';
 import type { PageFinding } from './find-feed.ts';
 import type { FeedHealth } from './vendor-status-cache.ts';
 
-/** The dependencies of the looks. */
 export interface MonthlyLookParts {
   readonly registry: FactStore;
   readonly services: () => Iterable<Pick<Service, 'origin' | 'statusPage'>>;
@@ -31,7 +30,6 @@ const INTERVAL_MS = 30 * DAY_MS;
 /** Maximum time for one page. */
 const PAGE_TIMEOUT_MS = 2 * MINUTE_MS;
 
-/** Starts the looks. The result ends them. */
 export function startMonthlyLook(parts: MonthlyLookParts): () => void {
   const { registry, clock, log } = parts;
   let isLooking = false;

@@ -51,7 +51,6 @@ interface PollerOptions {
   readonly notify: (event: FeedEvent) => void;
 }
 
-/** A running poller. */
 export type Poller = ReturnType<typeof createPoller>;
 
 /** Maximum number of polls in flight over all hosts. */

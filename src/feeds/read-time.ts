@@ -153,7 +153,6 @@ export function timeOfUlid(text: string): number | null {
   return within(at);
 }
 
-/** Zones that occur in sentences. */
 const LOCAL_ZONES: ReadonlyMap<string, Intl.DateTimeFormat> = new Map(
   Object.entries({ 'us/pacific': 'America/Los_Angeles', utc: 'UTC' }).map(([name, timeZone]) => [
     name,

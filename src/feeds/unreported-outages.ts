@@ -28,7 +28,6 @@ interface PagePart {
   readonly severity: Severity | null;
 }
 
-/** The states that a page shows. */
 interface ShownStates {
   readonly pageUrl: string;
   readonly parts: readonly PagePart[];

@@ -28,7 +28,6 @@ interface VendorStatusCacheOptions {
  */
 const REMEMBERED_MS = HOUR_MS;
 
-/** A maintenance that is over. */
 interface EndedMaintenance {
   readonly maintenance: Maintenance;
   /** The time at which its end became known, epoch milliseconds. */
@@ -71,12 +70,10 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       noteEnds(state);
       states.set(state.serviceId, state);
     },
-    /** Removes a service. */
     forget(serviceId: number): void {
       states.delete(serviceId);
       ended.delete(serviceId);
     },
-    /** Notes the outcome of a poll. */
     notePoll(feedId: string, at: number, problem: string | null): void {
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
       feeds.set(feedId, { feedId, readAt, problem });
@@ -88,7 +85,6 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       const readAt = feeds.get(feedId)?.readAt ?? startedAt;
       return isStale(readAt) ? readAt : null;
     },
-    /** Removes all other feeds. */
     keepFeeds(feedIds: ReadonlySet<string>): void {
       for (const feedId of feeds.keys()) if (!feedIds.has(feedId)) feeds.delete(feedId);
     },

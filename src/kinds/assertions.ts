@@ -7,11 +7,9 @@ import type { RE2JS } from 're2js';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { isPlainPath } from './json-query.ts';
 
-/** The subject of an assertion. */
 type Subject = 'status' | 'time' | 'header' | 'body' | 'json';
 type Operator = 'is' | 'is not' | 'contains' | 'lacks' | 'matches' | 'exists' | 'missing' | 'below' | 'above';
 
-/** A parsed assertion. */
 export interface Assertion {
   readonly subject: Subject;
   /** Name of the header in lower case, or JSON path; empty for other subjects. */

@@ -158,13 +158,11 @@ function hasTypes<S extends TObject>(schema: S, given: CheckSettings): given is 
   });
 }
 
-/** A setting with the number of a port. */
 export const PortSetting = Type.Integer({ minimum: 1, maximum: 65_535 });
 
 /** Maximum number of redirects (decisions, "A redirect is followed, at most 5"). */
 const MAX_REDIRECTS = 5;
 
-/** The setting of kinds that follow redirects. */
 export const RedirectSetting = { followRedirects: Type.Optional(Type.Boolean()) };
 
 /** The number of redirects that a check follows. `usual`: whether it follows them without the setting. */
@@ -209,7 +207,6 @@ export interface Run {
   readonly startedAt: number;
 }
 
-/** The finding of an attempt. */
 export interface Finding {
   /** True if the target responded. */
   readonly answered: boolean;

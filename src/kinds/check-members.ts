@@ -63,7 +63,6 @@ export const CHECK_MEMBERS = {
 
 const Members = Type.Object(CHECK_MEMBERS);
 
-/** Members in a document. */
 export type CheckMembers = Static<typeof Members>;
 
 export type MemberName = keyof CheckMembers;
@@ -171,7 +170,6 @@ export function parseMembers({
   });
 }
 
-/** The members as a document has them. */
 export function writeMembers({
   intervalMs,
   timeoutMs,
@@ -198,7 +196,6 @@ export function memberTexts(choice: CheckChoice): Readonly<Partial<Record<Member
   };
 }
 
-/** A list of durations or regions as text. */
 export function textOfList(items: readonly unknown[]): string {
   return items.length === 0 ? NO_RECHECKS : items.join(' ');
 }

@@ -11,7 +11,6 @@ import { dial } from '../outbound/dial.ts';
 import { type Fault, targetFault } from '../outbound/fault.ts';
 import { attemptOf, invalidAddress, type ProbeTools, type Run } from './check-kind.ts';
 
-/** The endpoint of a connection. */
 export interface Endpoint {
   /** `https://` for TLS, `http://` for none: host and port count. */
   readonly url: string;

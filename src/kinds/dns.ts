@@ -32,7 +32,6 @@ const MAX_ADDRESSES = 8;
 /** The time after the deadline at which a query ends by itself, milliseconds, since the deadline may be extended. */
 const GRACE_MS = MAX_RETURNED_MS + 50;
 
-/** The check of records. */
 export const dnsCheck = defineKind({
   settings: Type.Object({
     record: Type.Optional(Type.Unsafe<RecordType>({ type: 'string', enum: [...RECORDS] })),

@@ -14,14 +14,12 @@ import { sendRequest } from '../outbound/send-request.ts';
 import { attemptOf, defineKind, invalidAddress, PortSetting, type Run } from './check-kind.ts';
 import { contentFailure, notProtocol } from './talk.ts';
 
-/** The socket of Docker's Engine API. */
 export const DOCKER_SOCKET = '/var/run/docker.sock';
 /** Maximum size of an answer, bytes. That of a container with many labels, mounts and networks takes some tens of thousands. */
 const MAX_ANSWER_BYTES = 1_048_576;
 /** Maximum length of what a health check wrote. */
 const MAX_OUTPUT_LENGTH = 120;
 
-/** The check of a container. */
 export const dockerCheck = defineKind({
   settings: Type.Object({
     container: Type.String({ pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$', maxLength: 128 }),
@@ -116,7 +114,6 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** A fault of this machine or its settings. */
 function ownFault(cause: FailureCause): Fault {
   return { ...targetFault('unreachable', 'connect', cause), suspect: 'own_fault' };
 }

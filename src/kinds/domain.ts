@@ -97,7 +97,6 @@ interface Registration {
   readonly fault: Fault | null;
 }
 
-/** The check of a registration. */
 export const domainCheck = defineKind({
   settings: Type.Object({
     minDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 365 })),

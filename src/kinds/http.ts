@@ -31,7 +31,6 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 /** A credential: it is encrypted before it is stored, and never shown. */
 const SECRET = { minLength: 1, writeOnly: true };
 
-/** The check of a request. */
 export const httpCheck = defineKind({
   settings: Type.Object({
     path: Type.Optional(Type.String({ format: 'path', maxLength: 2_000 })),

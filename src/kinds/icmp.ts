@@ -16,10 +16,8 @@ const MAX_FURTHER_ADDRESSES = 3;
 /** Time that is kept for them, milliseconds; a quarter of the timeout at most. */
 const RESERVE_MS = 1_000;
 
-/** The addresses of a host. */
 type Resolved = Exclude<ResolvedAddress, { readonly fault: object }>;
 
-/** The check of a host by ICMP. */
 export const icmpCheck = defineKind({
   settings: Type.Object({}),
   obstacle: examinePing,

@@ -5,7 +5,6 @@ import type { Headers } from '../outbound/response-head.ts';
 import { type Assertion, MAX_MATCHED_LENGTH, matchesExpression, needsBody } from './assertions.ts';
 import { queryJson } from './json-query.ts';
 
-/** The response on which assertions are tried. */
 export interface AssertedResponse {
   readonly statusCode: number;
   /** Milliseconds. */

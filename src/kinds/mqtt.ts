@@ -44,7 +44,6 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   [5, '5 not authorized'],
 ]);
 
-/** The check of a broker. */
 export const mqttCheck = defineKind({
   settings: Type.Object({
     port: Type.Optional(PortSetting),

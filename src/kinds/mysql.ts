@@ -40,7 +40,6 @@ const SIGN_IN_REFUSED: ReadonlySet<number> = new Set([1044, 1045, 1130, 1227, 16
 /** Our host has broken off too many connections (`max_connect_errors`). */
 const HOST_BLOCKED = 1129;
 
-/** The check of a database. */
 export const mysqlCheck = defineKind({
   settings: Type.Object(databaseSettings(64)),
   defaultPort: DEFAULT_PORT,
@@ -191,7 +190,6 @@ function readError(body: Buffer): { readonly number: number; readonly text: stri
   return { number: body.readUInt16LE(1), text: body.toString('utf8', 3).replace(/^#.{5}/, '') };
 }
 
-/** The greeting of a server. */
 interface Greeting {
   readonly capabilities: number;
   readonly salt: Buffer;

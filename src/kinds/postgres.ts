@@ -42,7 +42,6 @@ const MAX_MESSAGES = 10_000;
 /** SQLSTATEs that concern every client: the server starts, stops, recovers or is full. */
 const CONCERNS_ALL = /^(?:57P0[0-5]|53\d\d\d|58\d\d\d|XX\d\d\d)$/;
 
-/** The check of a database. */
 export const postgresCheck = defineKind({
   settings: Type.Object(databaseSettings(63)),
   defaultPort: DEFAULT_PORT,

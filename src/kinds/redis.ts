@@ -24,7 +24,6 @@ const REPEATED = /,? with args beginning with:.*$/i;
 /** Errors that say that the client may not do this, and no more. */
 const NOT_ALLOWED = /^(?:NOAUTH|NOPERM|DENIED|WRONGPASS)\b|invalid password|without any password/i;
 
-/** The check of a Redis server. */
 export const redisCheck = defineKind({
   settings: Type.Object({
     port: Type.Optional(PortSetting),
@@ -71,12 +70,10 @@ async function ping(dialogue: Dialogue, isSignedIn: boolean): Promise<TalkVerdic
   return NOT_ALLOWED.test(text) && !isSignedIn ? null : refusal(text);
 }
 
-/** A command as an array of strings. */
 function commandOf(...words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** A simple string or an error. */
 async function readReply(dialogue: Dialogue): Promise<{ readonly isError: boolean; readonly text: string }> {
   const line = await dialogue.readLine(MAX_LINE_LENGTH);
   if (line === null || !/^[+-]/.test(line))

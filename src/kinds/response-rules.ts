@@ -82,7 +82,6 @@ export const MAX_HEALTH_BYTES = 65_536;
 /** Maximum length of a status word in a health body, characters; the rest is cut off. Control characters become spaces. */
 const MAX_WORD_LENGTH = 64;
 
-/** The outcome of a health check. */
 export type HealthVerdict =
   /** The service is reachable behind a bot wall or rate limit; its health is unknown. */
   | { readonly kind: 'blocked' }

@@ -26,13 +26,11 @@ export type SettingsReading =
     }
   | { readonly ok: false; readonly wrong: readonly WrongSetting[] };
 
-/** A setting for a form. */
 export interface SettingField {
   readonly name: string;
   readonly input: 'number' | 'text' | 'area' | 'choice' | 'yes';
   /** True if it is a credential, which is never shown. */
   readonly secret: boolean;
-  /** Of a choice. */
   readonly choices: readonly string[];
   readonly required: boolean;
 }
@@ -63,7 +61,6 @@ const MAX_LINE_LENGTH = 2_000;
 /** Encrypted credentials by the names of their settings. */
 export type SealedSettings = NonNullable<CheckDefinition['sealed']>;
 
-/** The part of a check that its settings change. */
 export type CheckPlace = Pick<CheckDefinition, 'kind' | 'url' | 'settings' | 'sealed'>;
 
 /**
@@ -230,7 +227,6 @@ function describe(errors: readonly ErrorObject[], given: unknown): WrongSetting[
   return [...found.values()];
 }
 
-/** The problem of a line of assertions. */
 function lineOf(given: unknown, setting: string, index: number): SettingProblem | null {
   const lines = Object(given)[setting];
   const line: unknown = Array.isArray(lines) ? lines[index] : null;

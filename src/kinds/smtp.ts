@@ -33,7 +33,6 @@ const MAX_REPLY_LINES = 100;
 const OF_THE_CLIENT =
   /\b(?:black|block)[- ]?list|\b(?:dnsbl|rbl|spamhaus|reputation)\b|\b(?:your|this) (?:ip|host|address)\b/i;
 
-/** The check of a mail server. */
 export const smtpCheck = defineKind({
   settings: Type.Object({
     port: Type.Optional(PortSetting),
@@ -75,7 +74,6 @@ function nameOf(userAgent: string): string {
   return /\(\+https?:\/\/([a-z0-9.-]+)/i.exec(userAgent)?.[1] ?? 'localhost';
 }
 
-/** The credentials of a sign-in. */
 interface SignIn {
   readonly username?: string;
   readonly password?: string;

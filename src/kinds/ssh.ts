@@ -15,7 +15,6 @@ const SSH_MSG_KEXINIT = 20;
 /** The text of OpenSSH to a client that it turns away, because it was penalised. */
 const TURNED_AWAY = /^Not allowed at this time/;
 
-/** The check of an SSH server. */
 export const sshCheck = defineKind({
   settings: Type.Object({ port: Type.Optional(PortSetting) }),
   defaultPort: DEFAULT_PORT,

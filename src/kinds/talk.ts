@@ -115,7 +115,6 @@ export function refuseAlone(
 /** The verdict of a talk; null: all is good; `blocked`: the server turns us away, which says nothing of others. */
 export type TalkVerdict = Failure | 'blocked' | null;
 
-/** The order of a talk. */
 export interface TalkOrder {
   readonly kind: ProbedKind;
   readonly port: number;

@@ -12,7 +12,6 @@ import { connect, timingOf } from './connect.ts';
 /** Maximum number of bytes of a greeting that are searched. */
 const MAX_GREETING_BYTES = 4096;
 
-/** The check of a TCP port. */
 export const tcpCheck = defineKind({
   settings: Type.Object({
     port: PortSetting,
@@ -73,7 +72,6 @@ function createGreeting(wanted: string) {
   };
 }
 
-/** The end of a conversation. */
 interface Conversation {
   /** `taken`: the caller had enough. `closed`: the connection ended before. `timeout`: the deadline ended, or an abort. */
   readonly end: 'taken' | 'closed' | 'timeout';

@@ -13,7 +13,6 @@ import { connect, timingOf } from './connect.ts';
 
 const DEFAULT_PORT = 443;
 
-/** The check of a certificate. */
 export const tlsCheck = defineKind({
   settings: Type.Object({
     port: Type.Optional(PortSetting),

@@ -206,7 +206,6 @@ function unreachedForAll(
   return whyUnreached({ ...sources, isPublished: true }, service, current);
 }
 
-/** The sources of alerts. */
 interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status' | 'lastOutageOf'> {
   readonly registry: Registry;
   /** The prober's own connection: while it is offline nothing is decided or sent. */
@@ -234,7 +233,6 @@ interface Alerts {
   stop(): Promise<void>;
 }
 
-/** Starts both. */
 function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts {
   const {
     registry,

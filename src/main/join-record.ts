@@ -14,7 +14,6 @@ import type { MonitorStores, RoleParts } from './open-stores.ts';
 import { createControlQuery } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
 
-/** The parts that make the checks. */
 export interface Checking {
   /** The checks of this process; null: the nodes of the cluster make them, or none is made yet. */
   readonly fleet: () => Fleet | null;
@@ -22,13 +21,11 @@ export interface Checking {
   readonly judging: () => Judging | null;
 }
 
-/** Checks services as soon as slots are free. */
 export function checkNow({ fleet, judging }: Checking, serviceIds: readonly number[]): void {
   fleet()?.recheck(serviceIds, 0);
   for (const region of judging()?.voting() ?? []) judging()?.requestRechecks(region, serviceIds);
 }
 
-/** Creates the record. */
 export function joinRecord(
   of: Checking & {
     readonly parts: RoleParts;

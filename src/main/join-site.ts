@@ -158,7 +158,6 @@ export async function joinSite(
   };
 }
 
-/** Picks the settings of the site. */
 function appSettings(config: Config): AppOptions['settings'] {
   const { checks, http } = config;
   const { siteUrl } = http;

@@ -12,7 +12,6 @@ export interface MonitorState {
   readonly vendorChanges: number;
 }
 
-/** The state before a monitor has published one. */
 export const UNKNOWN_MONITOR_STATE: MonitorState = {
   prober: { online: true, offlineSince: null, reason: null, heldResults: 0, suspectCount: 0 },
   stores: {},

@@ -11,13 +11,11 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServiceChange, ServiceStateStore } from '../store/ports/services.ts';
 
-/** The services. */
 export interface ShardServices {
   /** Adds shards that the node has gained. Their services are checked once they are loaded. */
   gain(shards: readonly number[]): void;
   /** Removes shards that the node has lost. Their services are no longer checked. */
   lose(shards: readonly number[]): void;
-  /** Applies a change of the list of services. */
   applyChange(change: ServiceChange): void;
   /** Returns true if the service is of a shard of the node, loaded or not. */
   holds(serviceId: number): boolean;

@@ -7,7 +7,6 @@ import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { hasSpool } from '../store/samples/influx/spool.ts';
 import { openConfiguredInflux, type StoreParts } from './open-stores.ts';
 
-/** Samples that are being sent. */
 export interface SpooledSamples {
   /** The open store, for a process that becomes the monitor and continues with it; null: everything was sent. */
   take(): Promise<InfluxSamples | null>;

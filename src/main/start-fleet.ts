@@ -20,7 +20,6 @@ import type { StoreParts } from './open-stores.ts';
 /** Timeout of a connection to a control target, milliseconds. The record itself waits 3 s of event loop time for a response. */
 const CONTROL_TIMEOUT_MS = 8_000;
 
-/** The number of probe threads of a fleet. */
 export function countThreads({ checks }: Config): number {
   return checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
 }

@@ -46,7 +46,6 @@ export interface MonitorRole extends Role {
 export interface StoodBy {
   /** Position of the newest change that the directory has. */
   readonly lastChange: number;
-  /** The regions that have a vote. */
   readonly regions: VotingRegions;
   /** The statuses that it followed, to be served until their services are loaded; null: it did not serve. */
   readonly statuses: MemoryStatusStore | null;

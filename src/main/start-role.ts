@@ -31,7 +31,6 @@ type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 /** Requests the lease. Rejects with the code `lease_held` if another process holds it. */
 type AcquireLease = () => Promise<WriterLease>;
 
-/** A pending request for the lease. */
 interface LeaseClaim {
   /** Resolves with the lease once no other process holds it. Never rejects, and never resolves after `withdraw`. */
   readonly lease: Promise<WriterLease>;

@@ -7,7 +7,6 @@ import { SECOND_MS } from '../domain/durations.ts';
 import type { NodeState } from '../domain/node.ts';
 import type { Log } from '../log.ts';
 
-/** Figures of the threads that make checks. */
 interface CheckFigures {
   readonly services: number;
   /** By number of the thread; null: it has not reported yet. */
@@ -36,7 +35,6 @@ const READ_INTERVAL_MS = SECOND_MS;
 const MAX_STOPPED_MS = 15 * SECOND_MS;
 const OWN = '';
 
-/** Starts to watch. */
 export function watchStoppedChecks(options: {
   readonly report: () => CheckFigures;
   /** A known reason for which this process may make no checks, one line; null: none. */

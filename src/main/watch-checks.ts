@@ -13,7 +13,6 @@ import { findStoppedRegions, watchStoppedChecks } from './stopped-checks.ts';
 
 export type CheckWatches = ReturnType<typeof watchChecks>;
 
-/** Starts the watches. */
 export function watchChecks(parts: {
   readonly config: Config;
   readonly directory: ServiceDirectory;

@@ -14,7 +14,6 @@ const MAX_MESSAGE_BYTES = 65_536;
 /** Headers of a request that the protocol reads. */
 const PASSED_ON = /^(?:accept|content-type|mcp-[a-z-]+)$/;
 
-/** The route. */
 export function mcpRoute(
   sources: ToolSources & {
     readonly version: string;

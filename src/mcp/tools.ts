@@ -30,7 +30,6 @@ import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale } from '../view/staleness.ts';
 
-/** Sources of the tools. */
 export interface ToolSources extends SiteSources {
   readonly search: ServiceSearch;
   readonly services: ServiceJson;
@@ -43,7 +42,6 @@ export interface ToolSources extends SiteSources {
 /** The SDK's function that makes a validator of a JSON Schema. */
 type FromJsonSchema = typeof import('@modelcontextprotocol/server').fromJsonSchema;
 
-/** Who uses a tool. */
 export interface ToolReader {
   readonly request: HttpRequest;
   readonly shown: ShownServices;
@@ -81,12 +79,10 @@ const CURSOR_INPUT = Type.Optional(
 );
 const NEXT_CURSOR = nullable(Type.String(), 'The cursor of the next page; null: this is the last one.');
 
-/** The parts that tools share. */
 interface ToolParts extends ToolSources {
   readonly ask: ApiCaller;
 }
 
-/** The tools. */
 export function createTools(sources: ToolSources): Tool[] {
   const parts = { ...sources, ask: createApiCaller(sources.routes) };
   return [isItDown, serviceStatus, listServices, incidents, vendorStatus].map((tool) => tool(parts));
@@ -282,7 +278,6 @@ function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
 
-/** Reads an endpoint of the API. */
 type ApiCaller = ReturnType<typeof createApiCaller>;
 
 /** Calls endpoints of the API for the reader of a tool, whose request has been counted. */

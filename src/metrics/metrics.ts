@@ -39,7 +39,6 @@ interface LabelledValue {
 /** The values of a metric with one label, by the label's value. */
 type ByLabel = Readonly<Record<string, number>>;
 
-/** Reads the values of a metric at a scrape. */
 type ReadValues = () => readonly LabelledValue[];
 
 interface ReadMetric {
@@ -257,7 +256,6 @@ function replaceEventLoopLag(registry: Registry, prefix: string, clock: Clock = 
 
 // The histogram of the durations of requests by route, which costs less for each request than the one of the library.
 
-/** Options of {@link addRequestDurations}. */
 interface DurationsOptions {
   readonly name: string;
   readonly help: string;

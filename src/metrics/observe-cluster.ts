@@ -24,7 +24,6 @@ export interface ResultFigures {
   readonly delayMs: number;
 }
 
-/** This process as a part of a cluster. */
 export interface ClusterFigures {
   /** By region; empty if this process is not the monitor. */
   shards(): ReadonlyMap<string, { readonly held: number; readonly waiting: number }>;
@@ -42,7 +41,6 @@ export interface KnownStatuses {
 
 const SCOPES: readonly Scope[] = ['global', 'partial'];
 
-/** Adds the metrics of a cluster. */
 export function observeCluster(metrics: Metrics, figures: ClusterFigures, known: KnownStatuses): void {
   metrics.gaugeByAll(
     'upbeat_shards',

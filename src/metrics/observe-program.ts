@@ -97,7 +97,6 @@ const VERDICTS: readonly Verdict[] = ['up', 'slow', 'down'];
 
 const seconds = (ms: number) => ms / 1_000;
 
-/** Adds all metrics of the program. */
 export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   observeProcess(metrics, parts);
   observeChecks(metrics, parts);
@@ -317,7 +316,6 @@ function observeRedis(metrics: Metrics, redis: NonNullable<ObservedParts['redis'
 /** Figures of the process that decides and sends; null: another one does, or nothing was read yet. */
 type ReadAlertFigures = () => { readonly counts: AlertCounts; readonly delay: AlertDelay } | null;
 
-/** Adds the metrics. */
 export function observeAlerts(metrics: Metrics, read: ReadAlertFigures): void {
   metrics.gaugeBy(
     'upbeat_alert_messages',

@@ -42,7 +42,6 @@ const TIMED_OUT: ChannelProblem = {
   }),
 };
 
-/** Starts the sender. */
 export function startMessageSender(
   options: Omit<SenderContext, 'clock'> & {
     readonly registry: MessageStore & Partial<WriteCounter>;

@@ -18,7 +18,6 @@ const MESSAGES_FACT = 'operator-messages';
 /** The fact of earlier versions: the start of the outage that was told, epoch milliseconds; empty: none. */
 const EARLIER_FACT = 'operator-told';
 
-/** A message that waits. */
 interface Waiting {
   /** Name of the channel. */
   readonly channel: string;
@@ -38,7 +37,6 @@ interface Told {
   readonly references: Readonly<Record<string, string>>;
 }
 
-/** Starts to watch the prober. */
 export function startOperatorSender(options: {
   /** The channels now; a change of the configuration may replace them. */
   readonly channels: () => readonly Channel[];

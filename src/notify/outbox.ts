@@ -8,12 +8,10 @@ import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
-/** The items that are due. */
 interface Due {
   readonly id: number;
 }
 
-/** The dependencies of every sender. */
 export interface SenderContext {
   readonly counter: DeliveryNotes;
   /** The time by which the age of what was settled counts, epoch milliseconds. */
@@ -24,7 +22,6 @@ export interface SenderContext {
   readonly isOurs: () => boolean;
 }
 
-/** An outbox of the registry. */
 export interface OutboxOptions<Item extends Due, Outcome> extends SenderContext {
   /**
    * The first `limit` items that are due at `now`, epoch milliseconds. Items in flight are still due. `lookAfter`: something more may be sent
@@ -56,7 +53,6 @@ const STOP_TIMEOUT_MS = 5 * SECOND_MS;
 /** The time for which settled items are shown, milliseconds. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Starts to send. */
 export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<Item, Outcome>) {
   const { keyOf = ({ id }) => id, attempt, note, forget, clock, log, isOurs, what } = options;
   const gate = createPollGate(options.writes, clock.monotonic);

@@ -18,7 +18,6 @@ import { type DeliveryCounter, deliveryEnd, type SenderContext, startOutbox } fr
 const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Starts the sender. */
 export function startWebhookSender(
   options: SenderContext & {
     readonly registry: WebhookStore & Partial<WriteCounter>;
@@ -91,7 +90,6 @@ export function createWebhookSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** Creates an identifier of a message. */
 export function createMessageId(): string {
   return messageId(randomBytes(16));
 }

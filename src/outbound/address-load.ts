@@ -9,7 +9,6 @@ import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { embeddedIpv4, readAddress } from '../domain/special-address.ts';
 import type { AddressLoad } from './address-guard.ts';
 
-/** Options of {@link createAddressLoads}. */
 export interface AddressLoadOptions {
   /** Connections to an address a minute; a twelfth of them may be open, or begin at once. */
   readonly perMinute: number;

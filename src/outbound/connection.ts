@@ -56,7 +56,6 @@ const CONTEXT_OPTIONS = {
 /** Maximum number of contexts of single checks in a thread; the oldest is dropped. */
 const MAX_CLIENT_CONTEXTS = 64;
 
-/** Creates the trust store of a thread. */
 export function createTrustStore() {
   const known = new Map<string | null, Trust>();
   const ofClients = new BoundedMap<string, Trust>(MAX_CLIENT_CONTEXTS);
@@ -239,7 +238,6 @@ function refuseLookup(
   done(new Error(`only addresses are dialled, not ${hostname}`), '');
 }
 
-/** The state of a connection whose TLS failed. */
 export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1, trust }: DialOrder): TlsState {
   return {
     certificateSeen: socket.getPeerX509Certificate() !== undefined,
@@ -276,7 +274,6 @@ const WITHOUT_ISSUER = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GE
 
 // The hosts of certificates by the rules of Node.js, and the ends of their chains: read once for each certificate and host.
 
-/** The end of a chain of certificates. */
 interface ChainEnd {
   /** Expiry of the certificate that expires first, epoch milliseconds. */
   readonly expiresAt: number;
@@ -284,7 +281,6 @@ interface ChainEnd {
   readonly intermediate: string | null;
 }
 
-/** The identity of a certificate for a host. */
 interface Identity extends ChainEnd {
   /** Code of the reason why the certificate is not for the host, such as `ERR_TLS_CERT_ALTNAME_INVALID`; null: it is. */
   readonly problem: string | null;

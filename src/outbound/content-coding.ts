@@ -55,7 +55,6 @@ function codingsOf(field: Headers[string]): string[] {
     .filter((coding) => DECODERS.has(coding));
 }
 
-/** The decoded content of a stream. */
 interface Poured extends Content {
   /** Number of bytes that belonged to the coding. */
   readonly consumed: number;

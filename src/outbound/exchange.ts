@@ -33,7 +33,6 @@ export interface Connection {
   readonly offersCertificate?: boolean | undefined;
 }
 
-/** The outcome of an exchange. */
 export type Exchanged = Readonly<Omit<ExchangeResult, 'phase'>>;
 
 const NO_HEADERS: Headers = Object.freeze(Object.create(null));

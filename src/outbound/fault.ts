@@ -129,7 +129,6 @@ function lossFault(code: string | null, progress: ResponseProgress): Fault {
   }
 }
 
-/** The state of a connection whose TLS failed. */
 export interface TlsState {
   /** True if the server had sent its certificate: what failed then is not the choice of versions and ciphers. */
   readonly certificateSeen: boolean;

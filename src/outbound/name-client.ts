@@ -20,7 +20,6 @@ import {
   type ServerList,
 } from './name-socket.ts';
 
-/** The result of a query. */
 export type NameResult =
   /** At least one record. `cut`: there are more, which no name server sent. */
   | { readonly kind: 'records'; readonly records: readonly NameRecord[]; readonly cut: boolean }
@@ -32,7 +31,6 @@ export type NameResult =
    */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** The client of a thread. */
 export type NameClient = ReturnType<typeof createNameClient>;
 
 /** Time without a reply after which a query is sent again, milliseconds; it doubles each time. */
@@ -56,7 +54,6 @@ const PROBE_SILENT_MS = 10_000;
 /** Period of the timer that keeps the process alive and does nothing else. */
 const ALIVE_MS = HOUR_MS;
 
-/** A name server with its state. */
 interface KnownServer {
   readonly channel: ServerChannel;
   /** True if the server refused a query, or did not reply before the next one was due, and has not replied since. */

@@ -7,7 +7,6 @@ import ipaddr from 'ipaddr.js';
 
 export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT' | 'CAA' | 'SRV' | 'SOA' | 'PTR';
 
-/** One question to a name server. */
 export interface NameQuery {
   /** Lower-case ASCII; `.` is the root. */
   readonly name: string;
@@ -24,7 +23,6 @@ export interface NameRecord {
   readonly ttl: number;
 }
 
-/** A parsed reply. */
 export interface NameReply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly code: string;

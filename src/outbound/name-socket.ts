@@ -10,7 +10,6 @@ import { createConnection, isIP, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { decodeReply, encodeQuery, type NameQuery, type NameReply } from './name-message.ts';
 
-/** Address of a name server. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -28,7 +27,6 @@ export interface ReplyListener {
   onError(code: string): void;
 }
 
-/** The channel to one name server. */
 export type ServerChannel = ReturnType<typeof openServerChannel>;
 
 /** Maximum number of queries per socket. */

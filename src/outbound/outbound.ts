@@ -17,7 +17,6 @@ import { createResolver } from './resolver.ts';
 import type { Headers } from './response-head.ts';
 import { sendRequest, type WebResponse } from './send-request.ts';
 
-/** Settings of outgoing requests. */
 export interface OutboundSettings {
   /** `User-Agent` of every request; see `userAgentOf`. */
   readonly userAgent: string;

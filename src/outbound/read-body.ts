@@ -3,7 +3,6 @@ import { decodeContent } from './content-coding.ts';
 import type { Headers } from './response-head.ts';
 import type { WebResponse } from './send-request.ts';
 
-/** A body as it was read. */
 export type BodyReading =
   | {
       readonly kind: 'text';

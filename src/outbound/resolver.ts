@@ -153,7 +153,6 @@ export function createResolver(settings: ResolverSettings) {
 
 /** The interval at which the root is queried while no name server responds, milliseconds. */
 const SILENCE_MS = 1500;
-/** Deadline of a query for the root. */
 const ROOT_TIMEOUT_MS = 10_000;
 
 /**

@@ -2,7 +2,6 @@
 import type { FailureCause } from '../domain/failure.ts';
 import type { Headers } from './response-head.ts';
 
-/** The framing of a body. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }

@@ -13,7 +13,6 @@ import { Inlet } from './inlet.ts';
 import { type RedirectCookie, takeCookies, withCookies } from './redirect-cookies.ts';
 import type { Headers } from './response-head.ts';
 
-/** A request and its redirect limit. */
 export interface WebRequest extends ExchangeOrder {
   /** Maximum number of redirects; one more is a failure. 0: redirects are not followed, and a 3xx is a normal response. */
   readonly redirects: number;
@@ -40,7 +39,6 @@ export interface WebResponse
   readonly url: string;
 }
 
-/** The result before an exchange. */
 const NOTHING: Exchanged = new ExchangeResult();
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Headers that are not sent to another origin. */

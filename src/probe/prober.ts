@@ -52,7 +52,6 @@ export interface ProberListeners {
   readonly onBusy?: (address: string) => void;
 }
 
-/** The prober of a thread. */
 export type Prober = ReturnType<typeof createProber>;
 
 /** Maximum number of cached destinations. */

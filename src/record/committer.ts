@@ -30,7 +30,6 @@ export type CommitEnd = CommitOutcome | { readonly kind: 'gone' | 'lost' };
 /** The end of an update that was dropped at stop. */
 export const LOST: CommitEnd = { kind: 'lost' };
 
-/** The end of one attempt. */
 type CommitAttempt =
   | { readonly isCommitted: true; readonly outcomes: readonly CommitOutcome[] }
   /** `refusal`: the registry refuses all writes at present; null: the attempt failed for another reason. */
@@ -79,7 +78,6 @@ export function createCommitter(registry: UpdateStore, clock: Clock, log: Log) {
       });
       return true;
     },
-    /** The newest attempt failed. */
     get isFailing() {
       return isFailing;
     },
@@ -137,7 +135,6 @@ export interface RoutineGroup {
   readonly batches: readonly ResultBatch[];
 }
 
-/** The collected updates. */
 export class RoutineUpdates {
   readonly #services = new Set<TrackedService>();
   /** Batches with results among these updates; held once each. */

@@ -71,7 +71,6 @@ export interface ConnectionWatch {
   stop(): void;
 }
 
-/** Options of both watches. */
 export interface ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;

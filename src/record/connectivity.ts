@@ -10,7 +10,6 @@ import { type CheckSpan, type ProberState, type Ruling, spanOf } from './connect
 import { ControlWatch } from './control-watch.ts';
 import { createMajorityWatch } from './majority-watch.ts';
 
-/** Options of the rule. */
 export interface ConnectivityOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -123,7 +122,6 @@ export function createConnectivity(options: ConnectivityOptions) {
     },
     /** Drops the held results of a service whose check has changed. */
     dropHeld,
-    /** The service was removed. */
     forget(serviceId: number): void {
       affected.delete(serviceId);
       dropHeld(serviceId);

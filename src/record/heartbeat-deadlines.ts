@@ -20,7 +20,6 @@ const MIN_SUSPENSION_MS = 2_000;
 /** {@link DeadlinePoll.isNear} is true from this long before a deadline. */
 const NEAR_MS = 1_500;
 
-/** A deadline. */
 export interface Deadline {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -30,12 +29,10 @@ export interface Deadline {
   readonly missed: number;
 }
 
-/** A deadline that has passed. */
 export interface DueDeadline extends Deadline {
   readonly serviceId: number;
 }
 
-/** The result of a poll. */
 export interface DeadlinePoll {
   /** A deadline of a service that is not known to be silent is near or has passed. */
   readonly isNear: boolean;
@@ -121,7 +118,6 @@ export class HeartbeatDeadlines {
     this.#run(service, arrivedAt, 0);
   }
 
-  /** Stops the deadline of a service. */
   forget(serviceId: number): void {
     void this.#running.delete(serviceId);
   }
@@ -253,7 +249,6 @@ export class HeartbeatDeadlines {
     return nowMs >= this.#dueFromMs;
   }
 
-  /** The services of the ticks that have passed. */
   *#takeTicks(nowMs: number): Generator<readonly [number, Running]> {
     for (const last = Math.floor(nowMs / DEADLINE_POLL_MS); this.#nextTick <= last; this.#nextTick++) {
       const list = this.#ticks.get(this.#nextTick) ?? [];

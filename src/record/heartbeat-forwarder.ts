@@ -24,7 +24,6 @@ const RETRY_MS = 1_000;
 /** Maximum number of reads of answers at the same time. */
 const MAX_READS = 4;
 
-/** Starts the forwarder. */
 export function createHeartbeatForwarder(options: {
   readonly inbox: InboxStore;
   /** The service as this process knows it; null: it is not known yet. */

@@ -10,7 +10,6 @@ import type { ServiceStatus } from '../domain/status.ts';
 import type { Log } from '../log.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
 
-/** A heartbeat as the API received it. */
 export interface ReceivedHeartbeat {
   readonly report: HeartbeatReport;
   /** The account of the API key that sent it. */
@@ -23,7 +22,6 @@ export interface ReceivedHeartbeat {
   readonly inboxId?: number;
 }
 
-/** A heartbeat in the pipeline of the record. */
 export interface HeartbeatObservation {
   readonly via: 'heartbeat';
   readonly received: ReceivedHeartbeat;
@@ -50,7 +48,6 @@ export interface RegionalResult {
   readonly voting: readonly string[];
 }
 
-/** An outage that a service has by itself. */
 export interface OwnOutage {
   /** Null: from the beginning of its status on. Epoch milliseconds. */
   readonly startedAt: number | null;

@@ -21,7 +21,6 @@ import { checkResultOf, type Observation } from './observation.ts';
 import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
 
-/** The destinations of the publisher. */
 export interface PublisherStores {
   readonly status: StatusWrites;
   readonly samples: SampleWrites;
@@ -91,7 +90,6 @@ export function createPublisher(
     },
     /** Samples that wait for their store, and those that were dropped. */
     sampleFigures: samples.figures,
-    /** Removes a service from the status store. */
     remove: status.remove,
     /** Calls `listener` with each transition, in order of position; the status store has it by then. */
     watchTransitions: feed.watch,

@@ -49,7 +49,6 @@ const MAX_DOUBTED = 10_000;
 /** A service is asked again after this time, milliseconds. */
 const ASK_AGAIN_MS = 10_000;
 
-/** A service that is down. */
 interface Down {
   readonly reach: Reach;
   readonly reason: StatusReason | null;
@@ -75,7 +74,6 @@ export class Reaches {
   /** The time at which each service was asked last, by the monotonic clock. */
   readonly #asked = new BoundedMap<number, number>(MAX_OUTAGES);
   #cancel = (): void => {};
-  /** A look follows in this turn. */
   #looksSoon = false;
   #isStopped = false;
 
@@ -166,7 +164,6 @@ export class Reaches {
     this.#ask(asks);
   }
 
-  /** The service is down no more. */
   #end({ service: { id }, service }: TrackedService): void {
     const recent = this.#recent.get(id) ?? [];
     this.#down.delete(id);

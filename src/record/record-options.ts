@@ -15,7 +15,6 @@ import type { ReachOptions } from './reaches.ts';
 import type { RegionOptions } from './region-rechecks.ts';
 import type { SampleRegions } from './sample-regions.ts';
 
-/** Settings for services that send heartbeats. */
 interface HeartbeatSettings {
   readonly registry: OwnershipStore;
   /** Returns true if the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */

@@ -35,11 +35,9 @@ export interface RecordLosses {
   /** Results and heartbeats of which nothing but their samples is left. */
   readonly observations: number;
   readonly samples: number;
-  /** Samples that wait. */
   readonly waitingSamples: number;
 }
 
-/** The record. */
 export class ResultRecord {
   readonly #clock: Clock;
   readonly #log: Log;

@@ -10,7 +10,6 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServicePages, ServiceState, ServiceStateStore } from '../store/ports/services.ts';
 
-/** The source of the services, and what follows their loading. */
 export interface ServiceSource extends ServicePages {
   readonly statesOf: ServiceStateStore['statesOf'];
   /** Takes the statuses that were read. */
@@ -144,7 +143,6 @@ export function startServiceLoader({ source, isKnown, add, clock, log }: Service
       removed.delete(serviceId);
       wanted.delete(serviceId);
     },
-    /** A service was removed. */
     forget(serviceId: number): void {
       if (!isComplete) removed.add(serviceId);
     },

@@ -25,7 +25,6 @@ export interface PendingObservation {
   readonly batch: ResultBatch | null;
 }
 
-/** An update that is being committed. */
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
   /** The time at which it was evaluated, epoch milliseconds. */
@@ -66,7 +65,6 @@ export interface TrackedService {
   isRemoved: boolean;
 }
 
-/** All services of the record. */
 export type TrackedServices = ReturnType<typeof createTrackedServices>;
 
 /** Makes an empty table. `statuses`: where the services have their statuses; absent: in a table of their own. */
@@ -315,7 +313,6 @@ export function isOfRevision(
   return !isRemoved && !service.paused && revision >= checkRevision && revision <= service.revision;
 }
 
-/** Keeps the probe memory after a check. */
 export function learn(tracked: TrackedService, memory: ProbeMemory): void {
   tracked.memory = memory;
   tracked.isMemoryNew = true;
@@ -328,7 +325,6 @@ export function takeNewMemory(tracked: TrackedService): ProbeMemory | null {
   return tracked.memory;
 }
 
-/** Notes a heartbeat that was committed. */
 export function noteHeartbeat(tracked: TrackedService, heartbeat: HeartbeatWrite): void {
   const { counted, kind, arrivedAt, timestamp } = heartbeat;
   if (!counted) return;
@@ -370,7 +366,6 @@ export function dequeue(tracked: TrackedService): PendingObservation | undefined
   return next;
 }
 
-/** Takes all heartbeats out and refuses them. */
 export function refuseQueuedHeartbeats(tracked: TrackedService, refusal: StorageRefusal): void {
   const all = tracked.queue ?? [];
   const left = all.filter(({ reply }) => reply === null);

@@ -46,7 +46,6 @@ import {
 const GATHER_MS = 1_000;
 const MAX_GROUP = 1_000;
 
-/** The pipeline. */
 export class UpdatePipeline {
   readonly #registry: UpdateStore & IncidentStore;
   readonly #storage: StorageHealth | undefined;

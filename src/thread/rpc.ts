@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
 import { toError } from '../error.ts';
 
-/** The methods that a thread serves. */
 export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
 
 /** The same methods as another thread calls them: each returns a promise. */
@@ -13,7 +12,6 @@ export type Remote<Served> = {
     : never;
 };
 
-/** Calls a method by its name. */
 export type Call = (method: string, args: never[]) => Promise<unknown>;
 
 interface Request {

@@ -58,7 +58,6 @@ export interface ThreadSpec<M extends Methods> {
   readonly onEnd: (reason: Error, pauseMs: number | null) => void;
 }
 
-/** The thread over all restarts. */
 export interface SupervisedThread<M extends Methods> {
   /**
    * Calls a method of the running thread. Rejects with the thread's error, or with the reason of its end if the thread does
@@ -182,7 +181,6 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
   };
 }
 
-/** Options of {@link superviseStoreThread}. */
 interface StoreThreadSpec {
   readonly name: string;
   readonly entry: URL;

@@ -43,7 +43,6 @@ export function readQuestion(text: string): Question | null {
     : null;
 }
 
-/** The text of an answer of a node of the region. */
 export function formatAnswer({ number, results, unknown }: Answer, node: string, region: string): string {
   if (results.length === 0) return JSON.stringify({ number, unknown });
   const ruled = results.map((result) => ({ result, suspect: false, region }));

@@ -69,7 +69,6 @@ export function createNeighbours(
 // Second looks: single attempts for a neighbour at services that this node does not check. They run in the fleet as all checks do,
 // so that the bounds of accounts and addresses count them.
 
-/** Options of {@link SecondLooks}. */
 interface SecondLooksOptions {
   /** The services with these ids, as they are checked from the region of this node. */
   readonly targetsOf: (serviceIds: readonly number[]) => Promise<readonly CheckTarget[]>;
@@ -86,7 +85,6 @@ interface SecondLooksOptions {
 /** Maximum number of looks at a time; further ones are refused. */
 export const MAX_LOOKS = 500;
 
-/** The looks in progress. */
 class SecondLooks {
   readonly #options: SecondLooksOptions;
   /** The question about each service. */
@@ -97,7 +95,6 @@ class SecondLooks {
     this.#options = options;
   }
 
-  /** Takes a question of a neighbour. */
   async take(question: Question): Promise<void> {
     const { isOwn, targetsOf, fleet, usual, clock } = this.#options;
     const taken: number[] = [];
@@ -184,7 +181,6 @@ function isLook({ revision }: CheckResult): boolean {
 // a service must not make its region fail. Where the neighbour gets a good response, its result counts in place of the failure. In
 // all other cases the failure counts, at the latest after {@link ANSWER_TIMEOUT_MS}.
 
-/** Options of {@link FailureConfirmation}. */
 interface FailureConfirmationOptions {
   /** Names of the nodes that can be asked now. */
   readonly neighbours: () => readonly string[];
@@ -251,7 +247,6 @@ class FailureConfirmation {
     this.#pass(passed);
   }
 
-  /** Takes a neighbour's answer. */
   takeAnswer({ number, results, unknown }: Answer): void {
     const neighbour = this.#asked.get(number)?.neighbour;
     const passed: RuledResult[] = [];

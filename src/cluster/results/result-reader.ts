@@ -28,7 +28,6 @@ export interface ResultReaderOptions extends RedisContext {
   readonly mayBegin?: () => boolean;
 }
 
-/** Figures of the reader. */
 export interface ResultReaderStats {
   /** Results of all nodes that are not acknowledged yet. */
   readonly backlog: number;
@@ -57,7 +56,6 @@ const STOP_TIMEOUT_MS = 1_000;
 const LOG_PERIOD_MS = 60_000;
 const UNREADABLE = 'it sent an answer that cannot be read';
 
-/** An entry of the stream. */
 interface Entry {
   readonly id: string;
   readonly head: string;

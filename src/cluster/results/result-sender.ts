@@ -24,7 +24,6 @@ export interface ResultSenderOptions extends RedisContext {
   readonly clockOffsetMs: () => number;
 }
 
-/** Figures of the sender. */
 export interface ResultSenderStats {
   /** Why results wait or are dropped, although Redis may be available, in one line; null: they are sent. */
   readonly problem: string | null;

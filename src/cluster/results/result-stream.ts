@@ -11,7 +11,6 @@ export interface ResultKeys {
   readonly claims: string;
 }
 
-/** Keys under a prefix. */
 export function resultKeys(prefix: string): ResultKeys {
   const base = `${prefix}:{results}`;
   return { stream: `${base}:stream`, state: `${base}:state`, claims: `${base}:claims` };
@@ -24,7 +23,6 @@ const CONSUMER = 'judge';
 /** Maximum number of results in the stream, about 160 MB. Further results wait in their nodes. */
 export const MAX_STREAM_RESULTS = 1_000_000;
 
-/** The stream is full. */
 export const FULL = -1;
 /** A later judge has started. */
 export const SUPERSEDED = -2;

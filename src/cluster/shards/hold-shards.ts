@@ -23,7 +23,6 @@ import {
   type ShardJob,
 } from './shard-queue.ts';
 
-/** A shard that the node holds. */
 export interface HeldShard {
   readonly shard: number;
   /** The fence of the claim. */

@@ -11,7 +11,6 @@ import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';
 
-/** Numbers of shards of a region by state. */
 export interface ShardCounts {
   /** Shards that a node checks. */
   readonly held: number;
@@ -19,7 +18,6 @@ export interface ShardCounts {
   readonly waiting: number;
 }
 
-/** The running maintenance of shard jobs. */
 export interface ShardMaintenance {
   /** Counts of the last poll by region. A region is absent before its first poll. */
   counts(): ReadonlyMap<string, ShardCounts>;

@@ -9,7 +9,6 @@ import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
 import { createRedisClient, redisScript, requireMaster } from '../../store/status/redis-client.ts';
 
-/** The data of a job. */
 export interface ShardData {
   readonly shard: number;
   readonly generation: number;

@@ -26,7 +26,6 @@ interface Turn {
   readonly at: number;
 }
 
-/** A turn as one channel gets it. */
 interface ChannelTurn extends Turn {
   readonly condition: Condition;
   readonly channel: number;
@@ -37,7 +36,6 @@ interface ChannelTurn extends Turn {
 /** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
 const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];
 
-/** Applies an event to the draft. */
 export function applyEvent(draft: AlertDraft, event: AlertEvent): void {
   const { serviceId, change } = event;
   // What seems to happen later was recorded before the clock was set back; `after` must not wait for that time.

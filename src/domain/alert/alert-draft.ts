@@ -7,7 +7,6 @@ import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
 
-/** A message that was decided. */
 export interface DecidedAlert {
   readonly channelId: number;
   readonly message: AlertMessage;
@@ -32,7 +31,6 @@ export interface AlertDraft {
   timerAt: number;
 }
 
-/** Makes a draft of a state. */
 export function draftOf(state: AlertState, context: AlertContext, now: number): AlertDraft {
   return {
     now,

@@ -24,7 +24,6 @@ export interface Word {
   readonly ended?: 'paused' | 'removed';
 }
 
-/** The parts of a message. */
 export interface MessageParts {
   readonly type: AlertMessage['type'];
   readonly thread: string;
@@ -135,7 +134,6 @@ function reachOf({ context }: AlertDraft, serviceId: number) {
   };
 }
 
-/** The most telling word that a rule asked for. */
 function eventOf(draft: AlertDraft, { condition, telling }: Word): AlertEventName {
   const { kind, words, endWords, last } = condition;
   if (kind === 'status' && telling.weight === 0) return telling.toldWeight === 1 ? 'slow' : 'up';

@@ -112,7 +112,6 @@ export interface Condition {
   readonly tellings: Readonly<Record<string, Telling>>;
 }
 
-/** A thread of messages in the channels. */
 export interface Thread {
   /** Epoch milliseconds. */
   readonly startedAt: number;
@@ -163,7 +162,6 @@ export const NO_ALERTS: AlertState = {
 /** The version that {@link writeAlertState} writes. A later one only adds members, so that this one can read it. */
 const VERSION = 1;
 
-/** The JSON of a state. */
 export function writeAlertState(state: AlertState): string {
   const { conditions, threads, certificates, maintenances, reaches, unknown, ...rest } = state;
   const others = JSON.stringify({

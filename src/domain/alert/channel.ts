@@ -20,7 +20,6 @@ export const CHANNEL_KINDS = [
   'webhook',
 ] as const;
 
-/** A kind of channel. */
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 /** Kinds whose messages stand alone, however a channel is set up. */
@@ -37,7 +36,6 @@ export type ChannelSettings = Readonly<Record<string, string | number | boolean>
 /** Languages of messages (BCP 47). */
 export const MESSAGE_LANGUAGES = ['en', 'de'] as const;
 
-/** The language of a channel's messages. */
 export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number];
 
 /**
@@ -46,7 +44,6 @@ export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number];
  */
 export const MAX_RETRY_WAIT_MS = 3_600_000;
 
-/** A channel. */
 export interface Channel {
   readonly id: number;
   readonly accountId: number;
@@ -76,7 +73,6 @@ const PROBLEMS = {
   failed: ({ failure }: { readonly failure: Failure }) => describeCause(failure),
   /** The receiver asks us to slow down. */
   too_many: ({ statusCode }: { readonly statusCode: number }) => `HTTP ${statusCode}: too many messages`,
-  /** The answer of a mail server. */
   mail_refused: ({ text }: { readonly text: string }) => `the mail server refused it: ${text}`,
   mail_unreachable: ({ text }: { readonly text: string }) => `the mail server cannot be reached: ${text}`,
   /** The operator has configured no mail server. */

@@ -136,7 +136,6 @@ export function endReach(draft: AlertDraft, serviceId: number): boolean {
   return wasBehind;
 }
 
-/** The incident of a service is over. */
 export function forgetReach(draft: AlertDraft, serviceId: number): void {
   if (draft.reaches.get(serviceId)?.phase === 'over') draft.reaches.delete(serviceId);
 }
@@ -161,7 +160,6 @@ export function followReaches(draft: AlertDraft): void {
   if (concerned.size > 0) followHolds(draft, concerned);
 }
 
-/** Ends the waits that have lasted for too long. */
 export function endWaits(draft: AlertDraft): void {
   const { now } = draft;
   const ended = [...draft.reaches].filter(([, reach]) => waitEndOf(reach) <= now);
@@ -179,7 +177,6 @@ function setReach(draft: AlertDraft, serviceId: number, reach: Reach): void {
   touch(draft, waitEndOf(reach));
 }
 
-/** The known services that a service depends on. */
 function ancestorsOf({ context }: AlertDraft, serviceId: number): readonly Ancestor[] {
   const { ancestors = [] } = context.service(serviceId) ?? {};
   return ancestors.flatMap((id) => context.service(id) ?? []);

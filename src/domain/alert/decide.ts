@@ -40,7 +40,6 @@ const LOOK_EVERY_MS = 10 * 60_000;
 /** A certificate is remembered so long after its end. */
 const KEEP_CERTIFICATE_MS = 7 * 86_400_000;
 
-/** The input of a decision. */
 export interface AlertInput {
   /** Events of services that the account has a rule for, or that its state remembers (`rememberedServices`), in order. */
   readonly events: readonly AlertEvent[];

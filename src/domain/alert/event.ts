@@ -4,7 +4,6 @@ import type { IncidentStatus, Severity, StatusReason } from '../incident/inciden
 import type { Scope } from '../status/current.ts';
 import type { ServiceStatus, Verdict } from '../status.ts';
 
-/** An incident as an event tells it. */
 export interface EventIncident {
   readonly id: string;
   /** `owner`: the owner of the service or page says so. */

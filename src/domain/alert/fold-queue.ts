@@ -11,7 +11,6 @@ import {
   type StateCounts,
 } from './message.ts';
 
-/** A message that waits. */
 export interface QueuedMessage {
   readonly id: number;
   /** Number of attempts to send it. The receiver may have one that was tried, so its words stay as they are. */
@@ -19,7 +18,6 @@ export interface QueuedMessage {
   readonly message: AlertMessage;
 }
 
-/** A queue after it was folded. */
 export interface FoldedQueue {
   /** New words of messages, by ID. */
   readonly changed: ReadonlyMap<number, AlertMessage>;
@@ -27,7 +25,6 @@ export interface FoldedQueue {
   readonly removed: ReadonlyMap<number, number>;
 }
 
-/** Types of messages that tell what services do. */
 const NEWS: ReadonlySet<AlertMessage['type']> = new Set(['alert', 'update', 'recovery']);
 
 /** Folds a queue, the first message first. `seen`: threads of which the receiver may have seen a message. */
@@ -104,7 +101,6 @@ function isUnseenEnd(
   );
 }
 
-/** A message that says both. */
 function joinMessages(early: AlertMessage, late: AlertMessage): AlertMessage {
   const isSame = early.thread === late.thread;
   const isOver = late.type === 'recovery';
@@ -141,7 +137,6 @@ function joinItem(before: MessageItem | undefined, after: MessageItem): MessageI
     : { ...item, reason: after.reason ?? before.reason, phase: after.phase ?? before.phase };
 }
 
-/** The key of an item's subject. */
 function keyOf({ service, incident, maintenance, certificate, event }: MessageItem): string {
   const kind = certificate !== null ? 'certificate' : event === 'scope' ? 'scope' : '';
   return [service.id, incident?.id ?? maintenance?.title ?? kind].join(' ');

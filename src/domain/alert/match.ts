@@ -3,7 +3,6 @@ import type { Category } from '../category.ts';
 import type { AlertChange } from './event.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
 
-/** The facts about a service that rules match. */
 export interface MatchedService {
   readonly id: number;
   /** The account that owns it; null: none does. */

@@ -38,7 +38,6 @@ export interface CommonCause {
   readonly name: string;
 }
 
-/** The item of a message about one service. */
 export interface MessageItem {
   readonly service: {
     readonly id: number;
@@ -88,7 +87,6 @@ export interface MessageItem {
   readonly certificate: { readonly endsAt: number; readonly days: number } | null;
 }
 
-/** A message to one channel. */
 export interface AlertMessage {
   /**
    * `alert`: something began; `recovery`: all of it is over; `update`: something about it changed; `reminder`: it still goes on;
@@ -133,7 +131,6 @@ export interface AlertMessage {
   readonly note: { readonly by: string } | { readonly channel: string; readonly problem: string } | null;
 }
 
-/** Counts the services by state. */
 export function countStates(items: Iterable<MessageItem>): StateCounts {
   const services = new Map<MessageState, Set<number>>();
   for (const item of items) {

@@ -1,7 +1,6 @@
 /** Rules: which changes an account is told of, where, and how. */
 import type { Category } from '../category.ts';
 
-/** The events that a rule can ask for. */
 export const ALERT_EVENTS = [
   'down',
   'up',
@@ -19,7 +18,6 @@ export const ALERT_EVENTS = [
 /** A word for what happened. A missed heartbeat and a failed run are also `down`. */
 export type AlertEventName = (typeof ALERT_EVENTS)[number];
 
-/** Events of a rule that names none. */
 export const DEFAULT_ALERT_EVENTS: readonly AlertEventName[] = ['down', 'up', 'certificate'];
 
 /** The services of a rule: each of these that is given adds services. */
@@ -36,7 +34,6 @@ export interface RuleServices {
   readonly pages: readonly string[];
 }
 
-/** Hours in which messages wait. */
 export interface QuietHours {
   /** Minutes after midnight, 0 to 1,439. */
   readonly from: number;
@@ -48,7 +45,6 @@ export interface QuietHours {
   readonly except: readonly AlertEventName[];
 }
 
-/** The timing of a rule. */
 interface RuleTiming {
   /** Only what lasts so long is told, milliseconds; 0: at once. */
   readonly afterMs: number;

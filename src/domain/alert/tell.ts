@@ -40,7 +40,6 @@ interface Step {
   readonly next: Telling | null;
 }
 
-/** Tells what is due. */
 export function tellDue(draft: AlertDraft): void {
   const { now } = draft;
   endRemoved(draft);
@@ -104,7 +103,6 @@ interface Choice {
   readonly past: string;
 }
 
-/** The suffix of threads of maintenance. */
 const MAINTENANCE_SUFFIX = '-m';
 
 /** Maximum number of open threads whose cause is compared with that of what begins; the newest are. */

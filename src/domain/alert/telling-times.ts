@@ -30,7 +30,6 @@ export function tellAtOf({ lanes }: AlertDraft, condition: Condition, telling: T
     : Math.max(pendingAt, lastAt + GROUP_WINDOW_MS);
 }
 
-/** The lane of what is to be told. */
 export function laneOf({ kind }: Condition, { thread, weight, toldWeight }: Telling): Lane {
   if (kind === 'maintenance') return 'maintenance';
   if (thread !== null && weight <= toldWeight) return 'change';

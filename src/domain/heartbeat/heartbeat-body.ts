@@ -21,7 +21,6 @@ export interface DependencyReport {
   readonly latencyMs: number | null;
 }
 
-/** A parsed heartbeat. */
 export interface HeartbeatReport {
   readonly kind: HeartbeatKind;
   /** Host name as it is stored. */

@@ -70,7 +70,6 @@ export function reasonOfHeartbeat(
     : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };
 }
 
-/** A heartbeat as the latest check. */
 export function latestOfBeat({ verdict, reported, responseTimeMs, checkedAt }: Beat): LatestCheck {
   return {
     ...NO_DETAILS,

@@ -1,7 +1,6 @@
 /** Schedules of heartbeats: a cron expression with a time zone says when a job runs, and so when it must report. */
 import { Cron } from 'croner';
 
-/** The times at which heartbeats are expected. */
 export interface HeartbeatSchedule {
   /** Five fields of cron (minute, hour, day of the month, month, day of the week) or a nickname such as `@daily`. */
   readonly cron: string;

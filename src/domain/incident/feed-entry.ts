@@ -10,7 +10,6 @@ export interface FeedUpdate {
   readonly text: string;
 }
 
-/** Properties of every entry. */
 interface FeedEntryBase {
   /** The vendor's own identifier, stable over reads, unique in the feed, at most 300 characters. */
   readonly key: string;

@@ -31,7 +31,6 @@ export interface VendorOutage<S> {
   readonly lagMs: number | null;
 }
 
-/** Figures of a vendor. */
 export interface HonestyFigures {
   readonly outages: number;
   readonly acknowledged: number;
@@ -136,7 +135,6 @@ function firstGoodAt({ updates, resolvedAt }: Incident): number | null {
   return updates.find(({ status }) => status === 'monitoring')?.at ?? resolvedAt;
 }
 
-/** Joins two outages at the same time. */
 function joinEnds<S>(a: VendorOutage<S>, b: VendorOutage<S>) {
   const ends = [a.endedAt, b.endedAt];
   const acknowledged = [a.acknowledgedAt, b.acknowledgedAt].filter((at) => at !== null);

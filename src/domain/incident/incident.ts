@@ -9,13 +9,11 @@ import { describeFailure, type Failure, isKnownFailure } from '../failure.ts';
 /** In the order in which an incident usually moves. */
 export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
 
-/** State of an incident. */
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
 /** In ascending order; `maintenance` is not part of the scale (decisions, Incidents). */
 export const SEVERITIES = ['minor', 'major', 'critical', 'maintenance'] as const;
 
-/** Severity of an incident. */
 export type Severity = (typeof SEVERITIES)[number];
 
 /** Who says that there is an incident: our checks, the vendor's status page, or the owner of the service. */
@@ -56,7 +54,6 @@ const REASONS = {
   text: ({ text }: { readonly text: string }) => text,
 };
 
-/** The reasons with their parameters. */
 export type StatusReasonParams = ParamsOf<typeof REASONS>;
 
 /** Why a service is down or slow. */
@@ -122,7 +119,6 @@ export type IncidentNote = Coded<IncidentNoteParams>;
 /** The first entry in the timeline of an own incident. */
 export type OpeningNote = Extract<IncidentNote, { readonly code: 'opened' }>;
 
-/** An incident of one service. */
 export interface Incident {
   /** Unique over all sources and stable across restarts; for own incidents `own-<slug>-<start>-<seq>`. */
   readonly id: string;

@@ -11,7 +11,6 @@ export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];
 /** Maximum duration of a maintenance without an end, and of one that the vendor extends after its end. */
 const MAX_UNKNOWN_MS = DAY_MS;
 
-/** A maintenance of one service. */
 export interface Maintenance {
   /** The id of its incident too. */
   readonly id: string;

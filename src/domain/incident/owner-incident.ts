@@ -4,7 +4,6 @@ import { beginningOf, type Incident, type IncidentStatus, type Severity } from '
 /** Severities that an owner can choose. A maintenance is announced by itself. */
 export const OWNER_SEVERITIES = ['minor', 'major', 'critical'] as const satisfies readonly Severity[];
 
-/** Severity of an owner's incident. */
 export type OwnerSeverity = (typeof OWNER_SEVERITIES)[number];
 
 /** Bounds, which the documentation and refusals state. */
@@ -64,7 +63,6 @@ export interface OwnerIncident {
   readonly updatedAt: number;
 }
 
-/** The ID of an owner's incident in the API. */
 export function ownerIncidentId(id: number): string {
   return `owner-${id}`;
 }
@@ -96,7 +94,6 @@ export function textBytesOf({ updates, postMortem }: Pick<OwnerIncident, 'update
   );
 }
 
-/** A text as lists show it. */
 export function shortText<Text extends OwnerText>(text: Text): Text {
   const [markdown, plain] = [beginningOf(text.markdown), beginningOf(text.plain)];
   return markdown === text.markdown && plain === text.plain

@@ -25,7 +25,6 @@ export interface OccurrenceChange {
   readonly endsAt: number | null;
 }
 
-/** A maintenance of an account. */
 export interface OwnerMaintenance extends OwnerText {
   readonly id: number;
   readonly accountId: number;
@@ -87,7 +86,6 @@ export function occurrenceId(id: number, startsAt: number, serviceId: number): s
   return `owner-m${id}-${Math.round(startsAt / 1_000)}-${serviceId}`;
 }
 
-/** The ID of an owner's maintenance in the API. */
 export function ownerMaintenanceId(id: number): string {
   return `m${id}`;
 }

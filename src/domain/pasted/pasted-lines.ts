@@ -13,7 +13,6 @@ import {
   withoutDecoration,
 } from './pasted-words.ts';
 
-/** The target that a line names. */
 export interface PastedTarget {
   readonly kind: CheckKind;
   /** Host name in ASCII or IP address without brackets; of a heartbeat, its name as a label. */
@@ -140,7 +139,6 @@ function heartbeatOrHost([only = '']: readonly string[], comment: string | null)
   return readPlace({ host: only, port: null, path: '' }, null, nameIn(comment ?? ''));
 }
 
-/** A comment at the end of a line is a name. */
 function splitComment(line: string): { readonly rest: string; readonly comment: string | null } {
   const [, rest = line, comment = null] = /^(.*?\S)\s+(?:#|\/\/)\s*(.*)$/.exec(line) ?? [];
   return { rest, comment };

@@ -3,7 +3,6 @@ import type { Quorum } from '../region.ts';
 import type { Verdict } from '../status.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus } from './current.ts';
 
-/** The agreement of the voting regions. */
 export interface Agreement {
   /** Null: too few regions have checked the service to decide anything. */
   readonly status: Verdict | null;

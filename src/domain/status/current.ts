@@ -75,7 +75,6 @@ export interface StatusHead extends Pick<CurrentStatus, 'serviceId' | 'seq' | 'o
   readonly checkedAt: number | null;
 }
 
-/** The head of a status. */
 export function headOf({ serviceId, seq, observedAt, status, latest }: CurrentStatus): StatusHead {
   return { serviceId, seq, observedAt, status, checkedAt: latest?.checkedAt ?? null };
 }
@@ -125,19 +124,16 @@ export interface StoredCheck extends Omit<LatestCheck, 'reported' | 'failure'> {
   readonly failure: StoredFailure | null;
 }
 
-/** Converts a check for a store. */
 export function toStoredCheck(latest: LatestCheck): StoredCheck {
   return latest.failure === null ? latest : { ...latest, failure: toStoredFailure(latest.failure) };
 }
 
-/** Converts a check from a store. */
 export function fromStoredCheck(kept: StoredCheck): LatestCheck {
   const { reported = null, failure } = kept;
   // The order of the members stays, so that a check and its copy have the same JSON.
   return { ...kept, reported, failure: failure === null ? null : fromStoredFailure(failure) };
 }
 
-/** The regions of a status in a store. */
 export interface StoredRegions {
   readonly scope: Scope | null;
   /** `check` is null where it is the latest check of the status, which is stored beside them. */

@@ -50,7 +50,6 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
   return region === undefined ? sample : { ...sample, region };
 }
 
-/** The same sample with all details of the check. */
 export function detailedSampleOf(
   result: CheckResult,
   verdict: Verdict,

@@ -15,7 +15,6 @@ const SENTENCES = {
   unknown: 'We do not know: there is no recent check that could tell.',
 } as const;
 
-/** The verdict on an outage for visitors. */
 export type OutageVerdict = keyof typeof SENTENCES;
 
 export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [

@@ -7,7 +7,6 @@ import type { CurrentStatus, RegionStatus, Scope } from './current.ts';
 import { latestCheckOf } from './judge.ts';
 import { beginAfter, nextStatus, scopeOf } from './transition.ts';
 
-/** A check result with its region. */
 export interface RegionalCheck {
   readonly result: CheckResult;
   readonly verdict: Verdict;
@@ -17,7 +16,6 @@ export interface RegionalCheck {
   readonly voting: readonly string[];
 }
 
-/** The rules by which regions agree on a service. */
 export interface RegionRules {
   readonly quorum: Quorum;
   /** The time for which a check counts, milliseconds: two intervals and the longest check. */

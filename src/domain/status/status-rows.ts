@@ -21,14 +21,12 @@ const SOURCE_SHIFT = 8;
 /** Status codes have 16 bits. */
 const CODE_SHIFT = 13;
 const MAX_CODE = 65_535;
-/** The flags of the check. */
 const CHECK_FLAGS =
   HAS_CHECK | IS_BLOCKED | (3 << VERDICT_SHIFT) | (31 << SOURCE_SHIFT) | (MAX_CODE << CODE_SHIFT);
 
 /** Different words of health bodies that are numbered; 0: none. Checks with further words do not fit a row. */
 const MAX_WORDS = 255;
 
-/** Rows side by side. */
 export interface Rows {
   readonly doubles: Float64Array;
   readonly integers: Uint32Array;

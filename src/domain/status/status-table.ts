@@ -318,7 +318,6 @@ class RegionRows {
   }
 }
 
-/** The blocks of a part. */
 function blocksOf(count: number): number {
   return Math.ceil(PART / count);
 }

@@ -220,7 +220,6 @@ export class TargetTable {
       for (let row = 0; row < CHUNK; row++) if (domains[row] !== undefined) yield number * CHUNK + row;
   }
 
-  /** The checks of all services. */
   *checks(): Generator<CheckDefinition, void, undefined> {
     for (const { checks } of this.#chunks.values())
       for (const check of checks) if (check !== undefined) yield check;

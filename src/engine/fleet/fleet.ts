@@ -22,7 +22,6 @@ import { packTargets } from '../target-packing.ts';
 import { type AssignFlow, chooseHost, createAssignFlow, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 
-/** Options of the fleet. */
 export interface FleetOptions {
   readonly settings: EngineSettings;
   /** Probe threads, 1 or more. */
@@ -58,7 +57,6 @@ export interface FleetOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-/** State of the fleet. */
 interface FleetReport {
   readonly services: number;
   readonly restarts: number;

@@ -26,7 +26,6 @@ const HANG_TIMEOUT_MS = 3_000;
 const RECYCLE_TIMEOUT_MS = 4_000;
 const RECYCLE_AT = 0.7;
 
-/** Starts a thread. */
 export function startHostChild(options: {
   readonly pool: Piscina;
   readonly epoch: number;

@@ -58,7 +58,6 @@ export function createCheckSchedule(clock: Clock, tickMs: number, slots: number)
       entryOf.set(serviceId, entry);
       queue.add(account);
     },
-    /** Moves a service to another account. */
     move(serviceId: number, account: number): void {
       const entry = entryOf.get(serviceId);
       if (entry === undefined || accounts[entry] === account) return;

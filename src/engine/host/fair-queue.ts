@@ -97,7 +97,6 @@ class Account {
   readonly key: number;
   readonly short: Lane;
   readonly long: Lane;
-  /** Services of this host. */
   services = 0;
 
   constructor(key: number, short: Group, long: Group) {
@@ -179,7 +178,6 @@ class Group {
   }
 }
 
-/** A check whose turn it is. */
 export interface Turn {
   readonly item: number;
   readonly lane: Lane;
@@ -187,7 +185,6 @@ export interface Turn {
   readonly wasHeldUp: boolean;
 }
 
-/** The queue of a host. */
 export class FairQueue {
   readonly #slots: number;
   readonly #catalogue = new Group();
@@ -339,7 +336,6 @@ export class FairQueue {
   }
 }
 
-/** The account of a service in the queue. */
 export function accountKey({ origin, accountId }: CheckTarget): number {
   return origin === 'catalogue' ? CATALOGUE : (accountId ?? UNKNOWN_ACCOUNT);
 }

@@ -50,7 +50,6 @@ const LONG_ATTEMPT_MS = 5_000;
 /** An actor gets few messages at a time; more than this number shows a bug. */
 const MAILBOX_LIMIT = 16;
 
-/** The host of a thread. */
 class ProbeHost {
   readonly #runAttempt: RunAttempt;
   readonly #clock: Clock;
@@ -74,7 +73,6 @@ class ProbeHost {
   /** No attempt is started any more. */
   #stopping = false;
   #pumping = false;
-  /** The lane of the check that begins. */
   #beginning: Lane | null = null;
   #phaseShiftMs = 0;
   #lastDoubtAt = Number.NEGATIVE_INFINITY;

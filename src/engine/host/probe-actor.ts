@@ -19,7 +19,6 @@ export interface ProbeState {
   readonly check: OpenCheck | null;
 }
 
-/** A check in progress. */
 export interface OpenCheck {
   /** The definition at its start. */
   readonly target: CheckTarget;
@@ -77,7 +76,6 @@ export type ProbeMessage =
   /** Another check is due at this time, unless one is in progress. */
   | { readonly type: 'recheck'; readonly at: number };
 
-/** Effects that an actor requests. */
 export type ProbeEffect =
   | { readonly type: 'attempt'; readonly target: CheckTarget; readonly number: number }
   /** Send `due` at this time only. */
@@ -105,7 +103,6 @@ const CLOCK_SET_MS = 1_000;
 /** Maximum number of repeats of spoilt attempts in a check; one more ends it without a verdict. */
 const MAX_REPEATS = 3;
 
-/** The state of an idle actor. */
 export function idleProbe(target: CheckTarget, notBefore = 0): ProbeState {
   return { target, notBefore, check: null };
 }

@@ -4,7 +4,6 @@ import type { Cancel, Clock } from '../../clock.ts';
 /** Maximum number of ticks that are left out at a time: the watchdog of the thread looks every 50 ticks. */
 export const MAX_EMPTY_TICKS = 49;
 
-/** Options of a ticker. */
 export interface TickerOptions {
   readonly clock: Clock;
   readonly tickMs: number;
@@ -16,7 +15,6 @@ export interface TickerOptions {
   readonly onPlan: (dueMs: number) => void;
 }
 
-/** Starts the ticks. */
 export function startTicker({ clock, tickMs, onTick, emptyAhead, onPlan }: TickerOptions) {
   let cancelTicks: Cancel | null = null;
   let cancelWait: Cancel | null = null;

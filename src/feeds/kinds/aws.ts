@@ -46,7 +46,6 @@ const RESOLVED_TITLE = /\[resolved\]\s*|^resolved:\s*/gi;
 const IS_RESOLVED_TITLE = /\[resolved\]|^(?:service is operating normally|resolved):/i;
 const REGION = /-((?:[a-z]{2}|us-gov|us-iso[a-z]?)-[a-z]+-\d)$/;
 
-/** Reads AWS. */
 export const aws: FeedKind = {
   addresses: ({ pageUrl, feedUrl }) => [
     {

@@ -55,14 +55,12 @@ function readPage(body: Uint8Array, pageUrl: string) {
   const included = requireObjects(top, 'included');
   return {
     pageUrl,
-    /** The worst state of its resources. */
     pageState: wordAt(member(data, 'attributes'), 'aggregate_state'),
     included,
     byId: new Map(included.map((item) => [`${typeOf(item)} ${idOf(item)}`, item])),
   };
 }
 
-/** The states of the page's resources. */
 function statesOf(page: StatusPage) {
   const parts = page.included.filter((item) => typeOf(item) === 'status_page_resource');
   return {

@@ -45,7 +45,6 @@ const STATES: ReadonlyMap<number, FeedMaintenance['state']> = new Map([
 
 const MAX_NAME_LENGTH = 100;
 
-/** Reads Cachet. */
 export const cachet: FeedKind = {
   addresses({ pageUrl, feedUrl }) {
     const base = feedUrl === null ? `${pageBase(pageUrl)}/api/v1` : pageBase(feedUrl);

@@ -54,7 +54,6 @@ function nameOf(system: JsonObject): string {
   return textAt(system, 'name').slice(0, MAX_NAME_LENGTH);
 }
 
-/** Each issue with the systems that list it. */
 function issuesOf(systems: readonly JsonObject[]) {
   const found = new Map<string, { issue: JsonObject; systems: string[] }>();
   for (const system of systems)

@@ -47,7 +47,6 @@ const MAX_MINUTES = 366 * 24 * 60;
 
 const MAX_URL_LENGTH = 2_000;
 
-/** Reads Instatus. */
 export const instatus: FeedKind = {
   addresses: ({ pageUrl, feedUrl }) => [
     {

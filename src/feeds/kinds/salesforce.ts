@@ -71,7 +71,6 @@ interface Listed {
   readonly instances: string[];
 }
 
-/** Reads Salesforce Trust. */
 export const salesforce: FeedKind = {
   addresses: ({ pageUrl, feedUrl }) => [
     {

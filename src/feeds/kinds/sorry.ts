@@ -47,7 +47,6 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
 /** Of the page; it has no state for an outage. */
 const PAGE_SEVERITIES = { degraded: 'minor', partially_degraded: 'minor' } as const;
 
-/** Reads pages of Sorry. */
 export const sorry: FeedKind = {
   addresses({ pageUrl, feedUrl }) {
     const base = `${pageBase(feedUrl ?? pageUrl).replace(/\/api\/v1(\/[a-z]+)?$/, '')}/api/v1`;

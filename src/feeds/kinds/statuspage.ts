@@ -64,7 +64,6 @@ const PART_STATES = Object.keys(PART_SEVERITIES);
 const MAX_HOME_URL_LENGTH = 300;
 const MAX_ID_LENGTH = 100;
 
-/** Reads Statuspage. */
 export const statuspage: FeedKind = {
   addresses(source) {
     const base = apiBase(source);

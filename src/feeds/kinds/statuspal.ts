@@ -30,7 +30,6 @@ const MAX_NAME_LENGTH = 100;
 
 type NameOf = ReturnType<typeof limitedNames>;
 
-/** Reads pages of Statuspal. */
 export const statuspal: FeedKind = {
   addresses: (source) => [
     {

@@ -21,7 +21,6 @@ import {
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
 
-/** Reads pages of Upbeat. */
 export const upbeat: FeedKind = {
   addresses: ({ pageUrl, feedUrl }) => [
     {

@@ -8,7 +8,6 @@ import type { AddressPolicy } from '../../outbound/address-guard.ts';
 import type { Requests } from '../../outbound/outbound.ts';
 import type { Mailer } from '../mail/smtp-mailer.ts';
 
-/** The tools for sending. */
 export interface ChannelTools {
   readonly outbound: Requests;
   /** Addresses that channels may have. */

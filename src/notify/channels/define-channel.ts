@@ -16,7 +16,6 @@ type WrongSetting = { readonly setting: string; readonly problem: SettingProblem
 /** The parts of a kind with its own settings; see {@link ChannelKindParts}. */
 interface ChannelDefinition<S extends TObject> {
   readonly settings: S;
-  /** The form of each setting that has one. */
   readonly forms?: { readonly [Name in keyof Static<S>]?: SettingForm };
   /** Further problems of settings. */
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
@@ -88,7 +87,6 @@ export function hookForm(example: string): SettingForm {
   return { accepts: (text) => isUrl(text) && (URL.parse(text)?.pathname ?? '/') !== '/', example };
 }
 
-/** The form of the address of a server. */
 export function serverForm(example: string): SettingForm {
   return { accepts: (text) => isUrl(text) && !/[?#]/.test(text), example };
 }

@@ -14,7 +14,6 @@ export interface Markup {
   readonly time: (at: number, shown: string) => string;
 }
 
-/** A phrase in the markup of a medium. */
 export function markUp(phrase: Phrase, markup: Markup, language: MessageLanguage): string {
   const momentOf = ({ at }: Moment) => markup.time(at, FORMATS[language].time(at));
   return phrase.map((part) => (typeof part === 'string' ? markup.text(part) : momentOf(part))).join('');
@@ -43,12 +42,10 @@ function htmlLink(url: string, shown: string): string {
   return `<a href="${escapeMarkup(url)}">${shown}</a>`;
 }
 
-/** The links of a message in one line. */
 export function htmlLinks({ links }: MessageText): string {
   return links.map(({ label, url }) => htmlLink(url, escapeMarkup(label))).join(' · ');
 }
 
-/** The facts and the text of a message, one line each. */
 export function htmlLines({ facts, text }: MessageText, language: MessageLanguage): string[] {
   return [
     ...facts.map(({ label, value, url }) => {

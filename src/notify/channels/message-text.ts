@@ -27,7 +27,6 @@ export interface Fact {
   readonly url?: string;
 }
 
-/** A message in words. */
 export interface MessageText {
   readonly tone: Tone;
   /** The news in one line of at most 250 characters. */
@@ -110,7 +109,6 @@ function renderNews(message: AlertMessage, language: MessageLanguage): MessageTe
   };
 }
 
-/** A phrase as plain text with times in UTC. */
 export function plainPhrase(phrase: Phrase, language: MessageLanguage): string {
   return asText(phrase, FORMATS[language], 0);
 }
@@ -361,7 +359,6 @@ function textOf(item: MessageItem, words: MessageWords): string {
   return cleanLines(item.incident?.text ?? item.maintenance?.text ?? '', MAX_TEXT_LENGTH);
 }
 
-/** The facts of a message about no service. */
 function noteFacts({ type, at, note }: AlertMessage, words: MessageWords): Fact[] {
   const isState = type === 'prober_offline' || type === 'channel_failing';
   return [

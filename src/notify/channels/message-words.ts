@@ -32,7 +32,6 @@ type Sentences = Readonly<Record<AlertEventName, Sentence>>;
 /** A clause about services in one state. `n`: their number; `subject`: them in words, such as "3 services" or "3". */
 type Clause = (n: number, subject: string, lasted: string) => string;
 
-/** The words of a language. */
 export interface MessageWords {
   /** Sentences about a beginning, by event. */
   readonly began: Sentences;

@@ -107,7 +107,6 @@ const DARK_STYLE = `
 .other{color:#8ab4f8!important;border-color:#8ab4f8!important}
 }
 @media (max-width:420px){.label{display:block!important}.card{padding:20px 16px!important}.page{padding:8px!important}.button,.other{display:block!important;text-align:center;margin-right:0!important}}`;
-/** Colours of the bar at the head. */
 const BAR = (tone: Tone | null): string =>
   tone === null ? LIGHT.link : `#${TONE_COLOURS[tone].toString(16).padStart(6, '0')}`;
 
@@ -187,7 +186,6 @@ function writeLinks({ links }: LetterContent): string {
   return `<div>${buttons.join('')}</div>`;
 }
 
-/** The words of a language. */
 interface LetterWords {
   /** Below an alert: why the reader gets it. `channel`: its name. */
   readonly alertReason: (channel: string, site: string) => string;

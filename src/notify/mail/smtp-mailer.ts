@@ -10,7 +10,6 @@ import type { Mailbox } from '../../domain/mail-address.ts';
 import { printable } from '../../domain/printable-text.ts';
 import type { Log } from '../../log.ts';
 
-/** The mail server. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
@@ -97,7 +96,6 @@ export function createMailer(server: SmtpServer, options: MailerOptions): Mailer
   };
 }
 
-/** The outcome of an examination of the server. */
 export type MailServerState =
   | { readonly ok: true; readonly found: string }
   | { readonly ok: false; readonly found: string; readonly advice: string };
@@ -135,7 +133,6 @@ function adviseOn({ code, command, message }: NodemailerError, { tls }: SmtpServ
   return 'correct alerts.smtp.host and alerts.smtp.port, or see why the mail server does not answer';
 }
 
-/** The letter as Nodemailer composes it. */
 function compose(letter: Letter, from: Mailbox): SendMailOptions {
   const { to, subject, text, html, messageId, references, headers = {} } = letter;
   return {

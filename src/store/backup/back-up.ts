@@ -25,7 +25,6 @@ import {
   sizeOf,
 } from './manifest.ts';
 
-/** The source and the destination of a backup. */
 export interface BackupOptions {
   readonly dataDir: string;
   /** `storage.postgres.url`; null: the registry is in the data directory. */

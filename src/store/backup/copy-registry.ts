@@ -22,7 +22,6 @@ export interface CopyEnd {
   /** The newest generated ID of each table with generated IDs. */
   readNumbers(): Promise<ReadonlyMap<string, number>>;
   writeNumbers(numbers: ReadonlyMap<string, number>): Promise<void>;
-  /** Commits the written rows. */
   commit(): Promise<void>;
   /** Rolls back uncommitted changes and closes the database. */
   close(): Promise<void>;
@@ -31,7 +30,6 @@ export interface CopyEnd {
 /** Progress of a copy, in rows. */
 export type NoteProgress = (done: number, total: number) => void;
 
-/** Summary of a completed copy. */
 export interface CopyReport {
   readonly tables: number;
   readonly rows: number;

@@ -44,7 +44,6 @@ export interface BackupManifest {
 /** Reports the number of bytes done so far. */
 export type NoteBytes = (done: number, total: number) => void;
 
-/** The manifest's file in a folder. */
 export function manifestFile(folder: string): string {
   return join(folder, 'backup.json');
 }

@@ -23,7 +23,6 @@ import {
   refuseLink,
 } from './manifest.ts';
 
-/** The source and the destination of a restore. */
 export interface RestoreOptions {
   /** The folder of the backup. */
   readonly folder: string;
@@ -36,7 +35,6 @@ export interface RestoreOptions {
   readonly note: NoteBytes;
 }
 
-/** The outcome of a restore. */
 export interface RestoreReport {
   readonly manifest: BackupManifest;
   /** The copy into PostgreSQL; null: the registry is in the data directory. */

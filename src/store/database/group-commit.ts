@@ -60,7 +60,6 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Accepts writes and commits them in groups. */
 export function createGroupCommit(options: GroupCommitOptions) {
   const { transactions, maxGroupMs, monotonic, guard } = options;
   const queue: Write[] = [];

@@ -29,7 +29,6 @@ export const NOTICE_CALLS: Calls<NoticeStore> = {
   }),
 };
 
-/** Adds a notice to an account. */
 export async function addNotice(
   { kysely, queries }: RegistryStore,
   accountId: number,

@@ -6,7 +6,6 @@
 import type { RegistryStore } from './registry-store.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Limits of an account's domains. */
 export interface DomainLimits {
   /** Maximum number of live domains of an account; infinity for the operator. */
   readonly perAccount: number;
@@ -14,7 +13,6 @@ export interface DomainLimits {
   readonly perDay: number;
 }
 
-/** A store with the limits of domains. */
 export interface LimitedStore extends RegistryStore {
   readonly limits: DomainLimits;
 }
@@ -49,7 +47,6 @@ export function read<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
   return { kind: 'read', run };
 }
 
-/** Defines a method that writes. */
 export function write<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
   return { kind: 'write', run };
 }

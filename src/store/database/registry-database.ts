@@ -28,7 +28,6 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** A file up to this size, bytes, is completely checked at start, which takes less than half a second. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
 
-/** An open registry file. */
 export interface RegistryDatabase {
   readonly file: string;
   readonly database: DatabaseSync;

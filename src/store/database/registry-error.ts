@@ -89,7 +89,6 @@ export function missingRegistry(file: string, remains: readonly string[]): Regis
   );
 }
 
-/** The error for a disk that refuses writes. */
 export function fullDisk(file: string, cause?: Error): RegistryError {
   const detail = cause === undefined ? '' : ` (${cause.message})`;
   return new RegistryError(

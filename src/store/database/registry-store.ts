@@ -15,17 +15,14 @@ const kysely: typeof import('kysely') = createRequire(import.meta.url)('kysely')
 
 /** A database with its query builder. */
 export const { Kysely } = kysely;
-/** The type of such a database. */
 export type Kysely<Tables> = import('kysely').Kysely<Tables>;
 /** Runs the migrations that a database lacks. */
 export const { Migrator } = kysely;
 /** A piece of SQL as a tagged template. */
 export const { sql } = kysely;
-/** A query as text with its parameters. */
 export const { CompiledQuery } = kysely;
 /** The parts of the dialect of SQLite. */
 export const { SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } = kysely;
-/** The dialect of PostgreSQL. */
 export const { PostgresDialect } = kysely;
 
 /** Runs queries, either built by Kysely or as a {@link statement}. */
@@ -45,7 +42,6 @@ export interface Queries {
   runEach(batch: Batch<unknown>, lists: readonly Parameters[]): Promise<boolean[]>;
 }
 
-/** The parameters of one execution. */
 export type Parameters = readonly (string | number | null)[];
 
 /** A statement that runs for many lists of parameters in one round trip to a server. */
@@ -89,7 +85,6 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 type Properties<Row> = { readonly [Name in keyof Row as CamelCase<Name>]: Row[Name] };
 
-/** Cache of property names by column name. */
 const propertyNames = new Map<string, string>();
 
 /** The values of a row under the names of properties: `service_id` is `serviceId`. */

@@ -21,14 +21,12 @@ export interface KeyChange {
 
 /** The secrets of a registry. Every method throws `secrets_key` where the key is missing or does not fit. */
 export interface Secrets {
-  /** The box of webhooks' secrets. */
   box(): Promise<SecretBox>;
   /**
    * A digest by which texts with secrets in them can be compared. It needs the key, so that a copy of the database alone is not
    * enough to try passwords on it.
    */
   digest(text: string): Promise<string>;
-  /** Encrypts credentials of checks. */
   sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]>;
   /** Returns true if each sealed text is that credential, sealed for that place. */
   matchCredentials(credentials: readonly (CredentialToSeal & { readonly sealed: string })[]): boolean[];

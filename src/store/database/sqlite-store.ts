@@ -126,7 +126,6 @@ export function createSqliteStore(
 export function createQueries(current: () => DatabaseSync): Queries {
   let database: DatabaseSync | null = null;
   let kept = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
-  /** Statements whose rows are lists. */
   let keptLists = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
   const renew = (): void => {
     if (database === current()) return;
@@ -231,7 +230,6 @@ export function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-/** Creates a lock that is free. */
 function createMutex() {
   let last: Promise<void> = Promise.resolve();
   return {

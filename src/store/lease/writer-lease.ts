@@ -21,7 +21,6 @@ const RENEW_MS = 1_000;
  */
 export const FRESH_MS = 4_000;
 
-/** Options of a process that requests the lease. */
 export interface LeaseOptions {
   /** The lease store of the registry to which this process will write. Once the lease is lost, these writes are refused. */
   readonly store: LeaseStore;
@@ -48,7 +47,6 @@ export interface LeaseOptions {
   readonly log?: Log;
 }
 
-/** A process as identified in the lease. */
 export interface LeaseProcess {
   readonly pid: number;
   readonly host: string;
@@ -67,7 +65,6 @@ export interface LeaseProcess {
  */
 export type LeaseSight = ReturnType<typeof createLeaseSight>;
 
-/** A moment by both clocks. */
 interface Moment {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -241,7 +238,6 @@ function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
   return Math.max(renewedAt, markedAt);
 }
 
-/** A lease that is held. */
 export type WriterLease = ReturnType<typeof keepLease>;
 
 /** `askedAt`: time of the request, monotonic milliseconds. */

@@ -23,13 +23,11 @@ export type WantedPage = Pick<NewPage, 'slug'> &
     readonly domain?: string | null;
   };
 
-/** A service as its account wants it. */
 export interface WantedService extends DefinedService {
   /** The domain of the first service of a host, else the slug: by it the service is found. */
   readonly key: string;
 }
 
-/** A group of a page. */
 interface WantedGroup extends Pick<PageGroup, 'name' | 'names'> {
   /** Ids of services, or keys of services of the account. */
   readonly services: readonly (number | string)[];
@@ -56,7 +54,6 @@ export interface AlertContent {
   readonly rules: readonly WantedRule[];
 }
 
-/** A maintenance as its account wants it. */
 export interface WantedMaintenance
   extends Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now' | 'services' | 'pages'> {
   /** Its title, with a number where several have it. */
@@ -69,7 +66,6 @@ export interface WantedMaintenance
   readonly pages: readonly string[];
 }
 
-/** Changes of maintenance. */
 export interface MaintenanceContent {
   /** Numbers of maintenances of the account, which are withdrawn. */
   readonly removed: readonly number[];
@@ -102,7 +98,6 @@ export interface ContentChanges {
   readonly maintenances?: MaintenanceContent;
 }
 
-/** The options of changes. */
 export interface ContentOptions {
   /** Epoch milliseconds. */
   readonly now: number;

@@ -21,7 +21,6 @@ export interface Account {
  */
 export type TrustGiver = 'setup-link' | 'setting' | `command:${string}`;
 
-/** An account as operators see it. */
 export interface AccountListing extends Account {
   /** The people who sign in to it, the first one first; empty: the account was created on the command line. */
   readonly members: readonly Member[];
@@ -30,7 +29,6 @@ export interface AccountListing extends Account {
   readonly services: number;
 }
 
-/** A message to the owner of an account. */
 interface AccountNotice {
   readonly id: number;
   /** Epoch milliseconds. */
@@ -86,9 +84,7 @@ export interface TrustChanges {
   readonly unknown: readonly string[];
 }
 
-/** Accounts and who trusts them. */
 export interface AccountStore {
-  /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
   /**
    * Trusts an account, which needs no proof of domains then and reaches private addresses, or stops to (`by` null), in one transaction
@@ -109,7 +105,6 @@ export interface AccountStore {
   listAccounts(): Promise<AccountListing[]>;
 }
 
-/** Merges accounts. */
 export interface MergeStore {
   /** The plan of {@link MergeStore.mergeAccounts}. Rejects with `not_found`, and with `not_trusted` if `intoId` alone is trusted. */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
@@ -121,7 +116,6 @@ export interface MergeStore {
   mergeAccounts(fromId: number, intoId: number, now: number): Promise<MergePlan>;
 }
 
-/** Notices of accounts. */
 export interface NoticeStore {
   /** Newest first, at most 20. */
   noticesOf(accountId: number): Promise<AccountNotice[]>;

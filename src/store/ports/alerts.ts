@@ -10,7 +10,6 @@ export const MAX_RULES = 100;
 /** The properties of a rule that a change replaces. Absent properties stay unchanged. */
 export type RuleEdit = Partial<Omit<AlertRule, 'id' | 'accountId' | 'createdAt' | 'revision'>>;
 
-/** The rules and channels of all accounts. */
 export interface LoadedRules {
   readonly version: number;
   readonly rules: readonly AlertRule[];
@@ -54,7 +53,6 @@ export interface StoredAlertState {
   readonly dueAt: number | null;
 }
 
-/** A message that was decided. */
 export interface DecidedMessage {
   readonly channelId: number;
   readonly message: AlertMessage;
@@ -128,7 +126,6 @@ export interface AlertFacts {
   readonly isInMaintenance: boolean;
 }
 
-/** Numbers of events and messages. */
 export interface AlertCounts {
   /** Events that no decision has taken into account yet. */
   readonly events: number;

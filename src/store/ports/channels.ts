@@ -78,7 +78,6 @@ export interface DueMessage extends StoredMessage {
   readonly isUrgent: boolean;
 }
 
-/** The outcome of an attempt. */
 export interface MessageOutcome {
   readonly id: number;
   /** The due time of the attempt. If the message was replayed meanwhile, the outcome changes nothing. */

@@ -1,7 +1,6 @@
 /** Port of the registry: encryption of the credentials of checks. */
 import type { CredentialPlace } from '../../domain/credential-seal.ts';
 
-/** A credential to encrypt. */
 export interface CredentialToSeal {
   readonly place: CredentialPlace;
   readonly text: string;

@@ -48,7 +48,6 @@ export interface DependencyState extends DependencyReport {
   readonly since: number;
 }
 
-/** A change of a dependency's status. */
 interface DependencyChange {
   readonly name: string;
   /** Null: the service stopped reporting it. */
@@ -57,7 +56,6 @@ interface DependencyChange {
   readonly at: number;
 }
 
-/** The dependencies of a service. */
 export interface Dependencies {
   /** Arrival of the newest report, epoch milliseconds; null: there was none. */
   readonly reportedAt: number | null;

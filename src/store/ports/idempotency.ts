@@ -16,7 +16,6 @@ export interface IdempotentRequest {
   readonly now: number;
 }
 
-/** The outcome of a change. */
 export interface IdempotentOutcome<T> {
   readonly value: T;
   readonly secret: string | null;

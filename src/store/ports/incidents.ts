@@ -13,7 +13,6 @@ interface IncidentNeighbours {
 /** The place of an incident in every list of incidents. */
 export type IncidentKey = Pick<Incident, 'id' | 'startedAt'>;
 
-/** Selects incidents. */
 export interface IncidentFilter {
   readonly serviceId?: number;
   readonly status?: IncidentStatus;
@@ -52,7 +51,6 @@ interface ServicesIncidentQuery {
   readonly offset: number;
 }
 
-/** Incidents of services that are not removed. */
 export interface IncidentStore {
   /** Those of owners with the beginnings of their newest texts. */
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
@@ -72,6 +70,5 @@ export interface IncidentStore {
   incidentsOfServicesSince(serviceIds: readonly number[], from: number): Promise<Incident[]>;
   /** The incidents just before and just after this one in the list of the service. */
   incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
-  /** Incidents of several services. */
   incidentsOfServices(query: ServicesIncidentQuery): Promise<Incident[]>;
 }

@@ -7,7 +7,6 @@ export interface LeaseHolder {
   readonly process?: string | null;
 }
 
-/** The lease as other processes see it. */
 export interface LeaseState {
   /** Number of the newest holder, from 1; 0: there has been no holder yet. */
   readonly fence: number;
@@ -31,7 +30,6 @@ export interface LeaseRequest extends LeaseHolder {
   readonly now: number;
 }
 
-/** The writer lease. */
 export interface LeaseStore {
   readLease(): Promise<LeaseState>;
   /** Takes the lease. Resolves with the new fence; null: another process was first. */

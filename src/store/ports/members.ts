@@ -23,7 +23,6 @@ export interface Member {
   readonly ways: readonly ('passkey' | 'password')[];
 }
 
-/** Members of accounts. */
 export interface MemberStore {
   /** The accounts of a person, the first one first. */
   membershipsOf(personId: number): Promise<Membership[]>;

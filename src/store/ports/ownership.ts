@@ -20,7 +20,6 @@ export interface DomainClaim {
   readonly createdAt: number;
 }
 
-/** Ownership of domains. */
 export interface OwnershipStore {
   /**
    * Returns the account's first service with that domain, or the one with the id, in one transaction. The service becomes

@@ -11,7 +11,6 @@ export interface Person {
   readonly createdAt: number;
 }
 
-/** A person at an identity provider. */
 export interface Identity {
   readonly provider: string;
   /** The provider's identifier of the person, which never changes. */
@@ -39,7 +38,6 @@ export interface Session extends Omit<NewSession, 'sha256'> {
   readonly role: Role;
 }
 
-/** People and their sessions. */
 export interface PeopleStore {
   /** Adds a person as the owner of a new account. Its name is `name`, with a number appended if it is taken. */
   addPerson(name: string, now: number): Promise<Person>;

@@ -78,5 +78,4 @@ export interface OwnerMaintenanceStore {
   announcedWindows(serviceId: number, from: number, to: number): Promise<AnnouncedWindow[]>;
 }
 
-/** Posts. */
 export interface PostStore extends OwnerIncidentStore, OwnerMaintenanceStore {}

@@ -35,7 +35,6 @@ export interface FactStore {
   setFact(name: string, value: string): Promise<void>;
 }
 
-/** All stores of the registry. */
 export interface Registry
   extends ServiceStore,
     ServiceStateStore,

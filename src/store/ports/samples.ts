@@ -4,7 +4,6 @@ import type { Bucket, Sample } from '../../domain/sample.ts';
 /** Maximum number of buckets in a query. */
 export const MAX_BUCKETS = 1_000;
 
-/** Selects the samples of a region. */
 export interface RegionFilter {
   readonly region: string;
   /** Samples without a region count, too: this was the only region when they were taken. */
@@ -25,7 +24,6 @@ export interface SampleQuery {
   readonly region?: RegionFilter;
 }
 
-/** Figures of the store for metrics. */
 export interface SampleStoreStats {
   /** Samples accepted since the start. */
   readonly appended: number;
@@ -59,7 +57,6 @@ export function isSampleReadError(error: unknown): boolean {
   return SAMPLE_READ_ERROR_CODES.some((known) => known === code);
 }
 
-/** Past samples. */
 export interface SampleReads {
   /**
    * Every bucket of the window in order, empty ones included. Includes all samples that were appended before. Rejects
@@ -86,7 +83,6 @@ export interface SampleReads {
   missingSince?(): number | null;
 }
 
-/** Stores new samples. */
 export interface SampleWrites {
   /** Accepts samples; they are on disk within a second. Never throws for a full queue: the promise delays the caller. */
   append(samples: readonly Sample[]): Promise<void>;

@@ -18,7 +18,6 @@ export type RegistryErrorCode =
   /** A client's key was used for another request. */
   | 'idempotency_mismatch'
   | 'account_limit'
-  /** An account keeps an owner. */
   | 'last_owner'
   /** A person keeps a way to sign in. */
   | 'last_way_in'
@@ -89,7 +88,6 @@ export interface CatalogueOutcome {
   readonly unchanged: number;
 }
 
-/** The outcome of one page of the public list. */
 export interface CataloguePageOutcome extends Omit<CatalogueOutcome, 'removed'> {
   /** The ids of its entries. */
   readonly ids: readonly number[];
@@ -135,7 +133,6 @@ export interface ServiceStateStore extends ServicePages {
    * check is that of the region.
    */
   loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;
-  /** The same of the services with these ids. */
   targetsOf(serviceIds: readonly number[], region: string): Promise<CheckTarget[]>;
 }
 
@@ -162,7 +159,6 @@ export interface CatalogueStore {
   hasCatalogue(digest: string): Promise<boolean>;
 }
 
-/** Services of owners. */
 export interface ServiceStore {
   /** The account's services, ordered by slug. */
   servicesOf(accountId: number): Promise<Service[]>;
@@ -188,7 +184,6 @@ export interface ServiceStore {
   changeService(slug: string, edit: ServiceEdit, revisions?: readonly number[]): Promise<Service>;
 }
 
-/** The feed of changes of services. */
 export interface ServiceChangeFeed {
   /** Changes after `seq`, in order, at most 1,000. */
   changesAfter(seq: number): Promise<ServiceChange[]>;
@@ -231,7 +226,6 @@ export async function* servicePages({
   }
 }
 
-/** The services of all pages. */
 export async function loadInPages(registry: ServicePages): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
   for await (const page of servicePages(registry)) states.push(...page);

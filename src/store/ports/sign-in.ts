@@ -25,7 +25,6 @@ export interface NewPassword extends Omit<PasswordCredential, 'personId' | 'chan
   readonly nameKey: string;
 }
 
-/** A passkey as its authenticator made it. */
 export interface NewPasskey {
   /** The ID of the credential, base64url. */
   readonly id: string;
@@ -106,7 +105,6 @@ export interface Enrolment {
     | { readonly kind: 'password'; readonly password: NewPassword };
 }
 
-/** A session in the list of its person. */
 interface SessionListing {
   /** SHA-256 of its token. */
   readonly sha256: Uint8Array;
@@ -133,7 +131,6 @@ export interface SignInStore {
   }>;
   /** The people who have that name, or sign in with it; `nameKey` is the form by which the latter is compared. */
   findPeople(name: string, nameKey: string): Promise<FoundPerson[]>;
-  /** The ways in of a person. */
   waysOf(personId: number): Promise<WaysIn>;
 
   /** Null: nobody signs in with that name. */
@@ -146,7 +143,6 @@ export interface SignInStore {
   useTotpStep(personId: number, step: number): Promise<boolean>;
   /** Uses a recovery code; false: there is no such code, or it was used before. */
   useRecoveryCode(personId: number, sha256: Uint8Array): Promise<boolean>;
-  /** Replaces the recovery codes of a person. */
   setRecoveryCodes(personId: number, sha256s: readonly Uint8Array[]): Promise<void>;
 
   /** Null: there is no passkey with this ID. */
@@ -167,11 +163,9 @@ export interface SignInStore {
   sessionsOf(personId: number, now: number): Promise<SessionListing[]>;
   /** Ends a session of a person; false: there is none. */
   endSessionOf(personId: number, sha256: Uint8Array): Promise<boolean>;
-  /** Ends all sessions of a person except one. */
   endOtherSessions(personId: number, sha256: Uint8Array): Promise<void>;
 }
 
-/** Links that make a way in. */
 export interface SetupLinkStore {
   /** Stores a link, and deletes expired ones. */
   addSetupLink(link: SetupLink, now: number): Promise<void>;

@@ -67,7 +67,6 @@ export type SeenPage = Pick<OwnedPage, 'accountId' | 'slug' | 'revision'>;
 /** Pictures to store by their use. Null: none; absent: unchanged. */
 export type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
 
-/** Reads status pages. */
 export interface PageReads {
   /** Null: there is none. */
   findPage(slug: string): Promise<OwnedPage | null>;
@@ -99,7 +98,6 @@ export interface PageStore extends PageReads {
   removePage(accountId: number, slug: string, revision?: number): Promise<void>;
 }
 
-/** Domains of status pages. */
 export interface PageDomainStore {
   /**
    * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its proof,

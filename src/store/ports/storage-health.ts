@@ -15,7 +15,6 @@ export interface StorageProblem {
   readonly message: string;
 }
 
-/** The health of a store. */
 export interface StorageHealth {
   /** Null: the store accepts writes. */
   problem(): StorageProblem | null;

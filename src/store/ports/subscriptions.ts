@@ -3,7 +3,6 @@ import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertEvent } from '../../domain/alert/event.ts';
 import type { NamedService, SubscriptionTopic } from '../../domain/subscription.ts';
 
-/** A wish for a subscription. */
 interface SubscriptionRequest {
   readonly topic: SubscriptionTopic;
   /** As `readMailAddress` returns it. */

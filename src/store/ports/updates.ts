@@ -38,7 +38,6 @@ export type CommitOutcome =
     }
   | { readonly kind: 'stale'; readonly current: CurrentStatus };
 
-/** The feed of transitions. */
 export interface TransitionReads {
   /**
    * Transitions after `position`, in order, with the current slugs of their services. Transitions of removed services are left out.
@@ -50,7 +49,6 @@ export interface TransitionReads {
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 }
 
-/** Status updates and transitions. */
 export interface UpdateStore extends TransitionReads {
   /**
    * Writes updates, each by its own compare-and-set. The outcomes are in the order of the input. The deliveries of

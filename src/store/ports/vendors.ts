@@ -84,7 +84,6 @@ interface MaintenanceAdvance {
  */
 export const MAX_ADVANCED_MAINTENANCES = 500;
 
-/** Vendors' incidents and maintenances. */
 export interface VendorStore {
   /**
    * Stores readings of vendors' feeds in one transaction. Each entry is stored once, however often it is read. An entry

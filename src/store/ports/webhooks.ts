@@ -43,7 +43,6 @@ export interface DueDelivery extends Delivery {
   readonly isTrusted?: boolean;
 }
 
-/** The outcome of an attempt. */
 export interface DeliveryOutcome {
   readonly id: number;
   /** The due time of the attempt. If the delivery was replayed meanwhile, the outcome changes nothing. */

@@ -7,7 +7,6 @@ import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from './registry-client.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
-/** Options for opening a registry. */
 export interface RegistryOptions extends Omit<RegistryThreadData, 'domainsPerAccount'> {
   readonly log: Log;
   readonly clock: Clock;

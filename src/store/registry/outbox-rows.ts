@@ -15,7 +15,6 @@ interface Outcome {
   readonly dueAt: number | null;
 }
 
-/** The tables of an outbox. */
 interface OutboxTables<Name> {
   readonly table: Name;
   /** The table of the receivers, which belong to accounts, and the column that names one. */

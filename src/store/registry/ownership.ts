@@ -209,7 +209,6 @@ export async function registerService(
   return await registerDomain(store, { ...definition, dependsOn, accountId, verified, beside }, store.limits);
 }
 
-/** The account's services by slug. */
 export async function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<Service[]> {
   const rows = await queries.all(
     kysely
@@ -222,7 +221,6 @@ export async function servicesOf({ kysely, queries }: RegistryStore, accountId: 
   return rows.map(toService);
 }
 
-/** Ownership of domains. */
 export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   claimDomain: write(claimDomain),
   registerService: write(registerService),

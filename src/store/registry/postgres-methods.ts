@@ -168,7 +168,6 @@ function endThread(reason: Error): void {
 
 // Joins calls that are made while others wait for their answers into one.
 
-/** The limits of joining calls. */
 interface JoinLimits {
   /** Maximum number of joint calls that wait for their answers. */
   readonly maxAtOnce: number;

@@ -24,13 +24,11 @@ export interface RegistryClient extends Registry, SecretMethods {
   sealSecrets(): Promise<number>;
   /** The identity of this installation, which its other stores contain too. */
   installation(): Promise<string>;
-  /** The health of the registry. */
   readonly health: RegistryHealth;
   /** The same registry, whose calls are refused while its thread hangs, for requests. What may wait uses the registry itself. */
   readonly forRequests: Registry;
 }
 
-/** Options of the client. */
 export interface RegistryClientOptions {
   /** Names of the methods that the thread serves. */
   readonly methods: readonly string[];
@@ -64,7 +62,6 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
   'mergeAccounts',
 ]);
 
-/** Creates the client. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { methods, writes, isShared, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
@@ -271,7 +268,6 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
     problem: () => silence ?? problem,
     damage: () => damage,
     watch: listeners.add,
-    /** The silence of a thread that hangs. */
     silence: { problem: () => silence, watch: silenceListeners.add },
     /** Notes that the thread hangs, or that it answers again. */
     noteSilence(isSilent: boolean): void {

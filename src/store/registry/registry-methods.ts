@@ -212,7 +212,6 @@ interface IdempotentCall {
   readonly args: readonly unknown[];
 }
 
-/** Creates the methods. */
 export function createRegistryMethods(parts: RegistryParts) {
   const { limits, secrets, lease } = parts;
   /** The registry as work inside a transaction sees it. SQLite's file may have been opened again since the last one. */

@@ -25,7 +25,6 @@ const LAST_BUSY_TIMEOUT_MS = 1_000;
 /** Minimum time between two attempts to reopen a file whose disk refused writes, milliseconds. */
 const REOPEN_MS = 500;
 
-/** Options of the thread. */
 export interface RegistryThreadData {
   /** Directory of `registry.sqlite` and of the key of secrets; it is created if it does not exist. */
   readonly dataDir: string;
@@ -41,7 +40,6 @@ export interface RegistryThreadData {
   readonly alone?: boolean;
 }
 
-/** The methods of the thread. */
 export type RegistryMethods = Awaited<ReturnType<typeof openRegistryMethods>>;
 
 /** Opens the registry; throws as `openRegistryDatabase`. */

@@ -39,7 +39,6 @@ export function withTrust(service: NewService, trusted: ReadonlySet<number>): Ne
   return verified === service.verified && check === service.check ? service : { ...service, verified, check };
 }
 
-/** A check as an owner defines it. */
 export function withoutTrust(check: CheckDefinition): CheckDefinition {
   if (check.trustedBy === undefined) return check;
   const { trustedBy: _, ...own } = check;

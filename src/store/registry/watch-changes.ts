@@ -11,7 +11,6 @@ const RETRY_MS = 1_000;
 /** A read with fewer changes has reached the end of the feed. */
 const CHANGES_PER_READ = 1_000;
 
-/** The source of changes. */
 export interface ChangeFeed {
   /** Changes after `seq`, in order; an empty list: none yet. */
   readonly changesAfter: (seq: number) => Promise<readonly ServiceChange[]>;
@@ -19,7 +18,6 @@ export interface ChangeFeed {
   readonly log: Log;
 }
 
-/** A running watch. */
 export interface ChangeWatch {
   /** Reads at once, because a change was just written. Resolves when what was committed before is delivered. */
   poke(): Promise<void>;

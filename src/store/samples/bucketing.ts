@@ -117,7 +117,6 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
 
 type Rank = (ratio: number) => number | null;
 
-/** Percentiles of single latencies. */
 function exactRank(latencies: readonly number[]): Rank {
   const sorted = Uint16Array.from(latencies).sort();
   return (ratio) => percentileOf(sorted, ratio);

@@ -23,7 +23,6 @@ export interface DayCompactionOptions {
   readonly now: () => number;
 }
 
-/** The compaction of one file. */
 export class DayCompaction {
   readonly #database: SamplesDatabase;
   readonly #reader: DayReader;

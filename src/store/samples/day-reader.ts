@@ -14,7 +14,6 @@ const MAX_REMEMBERED = 10_000;
 const MAX_SERIES = 2 ** 37;
 const MAX_OUTCOME = 2 ** 32;
 
-/** Creates a reader that has found no damage yet. */
 export function createDayReader() {
   const known = new BoundedMap<string, true>(MAX_REMEMBERED);
   let damaged = 0;
@@ -31,7 +30,6 @@ export function createDayReader() {
     }
   };
   return {
-    /** The samples of a block. */
     block: (key: number, bytes: Uint8Array): Series | null =>
       read('block', key, () => {
         const series = decodeBlock(bytes);

@@ -93,7 +93,6 @@ export const EMPTY_SERIES: Series = { times: [], outcomes: [] };
 
 const FORMAT = 1;
 
-/** Encodes a day. */
 export function encodeBlock({ times, outcomes }: Series): Uint8Array {
   const writer = createWriter(times.length * 8 + 16);
   writer.varint(FORMAT);
@@ -205,7 +204,6 @@ export function createWriter(capacity: number) {
   };
   return {
     varint,
-    /** Small numbers of either sign (zigzag). */
     signed: (value: number) => varint(value < 0 ? -value * 2 - 1 : value * 2),
     bytes: () => buffer.subarray(0, length),
   };

@@ -15,7 +15,6 @@ import { regionNumberOf, seriesOf } from './series.ts';
 import { createSlices, fillLevels, hasLevels, type InSlices, nextTurn, SLICE_MS } from './slices.ts';
 import { readCells, readWindow, type WindowReading } from './window-reader.ts';
 
-/** State of the engine after a call. */
 export interface SampleEngineState {
   /** Samples not yet in the journal. */
   readonly pending: number;
@@ -49,7 +48,6 @@ export class SampleEngine {
   readonly #compaction: DayCompaction;
   /** The regions, in the order of their numbers. */
   readonly #regions: string[];
-  /** The number of them on disk. */
   #storedRegions: number;
   /** Samples that are in no block yet, by series, in order of arrival. */
   readonly #buffers = new Map<number, Series>();

@@ -59,13 +59,11 @@ export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<vo
 
 // Notices that a thread of samples hangs, and refuses reads meanwhile.
 
-/** The watch over a thread. */
 export interface ThreadSilence {
   /** Why the thread cannot be asked, one line; null: it answers. */
   problem(): string | null;
   /** Throws {@link SampleReadError} while the thread hangs: a read would wait for as long. */
   refuse(): void;
-  /** Ends the watch. */
   end(): void;
 }
 

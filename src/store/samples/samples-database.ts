@@ -23,10 +23,8 @@ interface KeyedBytes {
 /** The tables with a key for each series and day: the blocks, or the summaries of days and their hours. */
 export type DayTable = 'blocks' | 'summaries';
 
-/** The table whose keys say which days there are. */
 const DAY_KEYS = { blocks: 'blocks', summaries: 'days' } as const;
 
-/** The statements of the open file. */
 export type SamplesDatabase = ReturnType<typeof openSamplesDatabase>;
 
 /** Opens or creates the file. Throws a SamplesError with what to do. */
@@ -112,7 +110,6 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     newestBlock: (fromKey: number, toKey: number) =>
       (sql.newest.get(fromKey, toKey) as unknown as KeyedBytes | undefined) ?? null,
     hours: (fromKey: number, toKey: number) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
-    /** Summaries of days. */
     days: (fromKey: number, toKey: number) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     /** The rows of the levels of days in a range of keys of days; see `day-levels.ts`. */
     levels: (fromKey: number, toKey: number) =>

@@ -23,7 +23,6 @@ class SamplesError extends Error {
   }
 }
 
-/** Options of the file. */
 export interface SamplesFileOptions {
   readonly dataDir: string;
   /**
@@ -37,7 +36,6 @@ export interface SamplesFileOptions {
   readonly now?: () => number;
 }
 
-/** The open file. */
 export interface OpenedSamples {
   readonly database: DatabaseSync;
   /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
@@ -61,7 +59,6 @@ export function regionFact(number: number): string {
   return `region.${number}`;
 }
 
-/** The store's file in a data directory. */
 export function samplesFile(dataDir: string): string {
   return join(dataDir, 'samples.sqlite');
 }

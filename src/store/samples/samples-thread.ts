@@ -5,7 +5,6 @@ import type { Methods } from '../../thread/rpc.ts';
 import { SampleEngine } from './sample-engine.ts';
 import { openSamplesDatabase } from './samples-database.ts';
 
-/** The data with which the thread is started. */
 export interface SamplesThreadData {
   readonly dataDir: string;
   readonly rawRetentionMs: number;

@@ -23,7 +23,6 @@ export function emptySummary(): Summary {
   return { counts: [0, 0, 0], suspect: 0, latencySum: 0, latencyCount: 0, sketch: new Map() };
 }
 
-/** Adds a packed outcome. */
 export function addSample(summary: Summary, outcome: number): void {
   if (isSuspect(outcome)) {
     summary.suspect++;
@@ -61,14 +60,12 @@ export function summarizeHours(series: Series): Hours {
   return hours;
 }
 
-/** The summary of a day from those of its hours. */
 export function summarizeDay(hours: Hours): Summary {
   const day = emptySummary();
   for (const summary of hours.values()) addSummary(day, summary);
   return day;
 }
 
-/** Encodes the summaries of hours. */
 export function encodeHours(hours: Hours): Uint8Array {
   const writer = createWriter(1_024);
   for (const [hour, { counts, suspect, latencySum, latencyCount, sketch }] of hours) {
@@ -93,7 +90,6 @@ export function decodeDay(bytes: Uint8Array): Summary {
   return decodeHours(bytes).get(0) ?? emptySummary();
 }
 
-/** The figures of a day in a heat map. */
 export type DayFigures = Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount' | 'p95Ms'>;
 
 /**
@@ -166,7 +162,6 @@ function latencyOfClass(index: number): number {
   return Math.round((2 * upper) / (1 + GROWTH));
 }
 
-/** Adds to the count of a class. */
 function addToSketch(sketch: Sketch, index: number, count = 1): void {
   sketch.set(index, (sketch.get(index) ?? 0) + count);
 }

@@ -19,7 +19,6 @@ export interface WindowReading {
   readonly rawFrom: number;
 }
 
-/** A series to read. */
 interface WindowSeries {
   readonly number: number;
   /** Its samples that are in no block yet, by day since 1970. */

@@ -7,7 +7,6 @@ import { errorCodeOf } from '../../error.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import { syncFolder } from '../sqlite/sync-files.ts';
 
-/** The source of the configured key. */
 export type KeySource =
   /** Key of the setting `secrets.key`. */
   | { readonly kind: 'setting'; readonly key: Buffer }
@@ -88,7 +87,6 @@ export function makeKeyFile(dataDir: string): Buffer {
   }
 }
 
-/** The error for a missing or wrong key. */
 export function lostKey(what: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'secrets_key',

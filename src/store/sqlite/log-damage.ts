@@ -185,7 +185,6 @@ function pageBytesOf(file: string): number {
   return size === 1 ? 65_536 : size;
 }
 
-/** Continues a checksum over pairs of words. */
 function addWords([first, second]: Checksum, bytes: Buffer, isLittleEndian: boolean): Checksum {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let [a, b] = [first, second];

@@ -73,7 +73,6 @@ function examine(path: string, allowed: number, self: number | null): LooseFile 
   return { path, mode: mode.toString(8), wantedMode: wantedMode.toString(8), foreignOwner };
 }
 
-/** The registry's file in a data directory. */
 export function registryFile(dataDir: string): string {
   return join(dataDir, 'registry.sqlite');
 }

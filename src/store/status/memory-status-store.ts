@@ -29,7 +29,6 @@ export interface MemoryStatusStore extends StatusStore {
   take(record: HeldRecord): boolean;
   /** The record of a service, in the form in which it got it until somebody reads it. */
   heldOf(serviceId: number): HeldRecord | null;
-  /** Removes the records of all other services. */
   keepOnly(serviceIds: ReadonlySet<number>): void;
 }
 
@@ -44,7 +43,6 @@ export function createMemoryStatusStore({
   readonly log: Log;
   readonly rows?: StatusRows;
 }): MemoryStatusStore {
-  /** A service has a record in one of the two. */
   const unread = new IdMap<UnreadRecord>();
   const tally = createStatusTally();
   const listeners = createListeners<[StatusHead]>((error, { serviceId }) =>

@@ -50,7 +50,6 @@ local held = redis.call('GET', KEYS[1])
 if held and string.sub(held, 1, #ARGV[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return {}`);
 
-/** The claim of another installation. */
 interface ForeignClaim {
   readonly process: string;
   readonly lifeMs: number;

@@ -142,7 +142,6 @@ export function isFullRedis(error: unknown): boolean {
   return /\bOOM command not allowed/.test(messageOf(error));
 }
 
-/** Creates a script from Lua text. */
 export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }

@@ -31,7 +31,6 @@ interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'wat
   readonly revokedKeys: () => ReadonlyMap<number, number>;
 }
 
-/** Options of {@link openRedisParts}. */
 export interface RedisPartsOptions extends Omit<RedisContext, 'address'> {
   readonly url: string;
   /** The identity of this installation; null: this process does not know it, and claims no prefix. */
@@ -139,7 +138,6 @@ const BATCH_MS = 1;
 /** Shows that scripts may write: a server that is read-only, or forbids scripts, cannot count. */
 const PROBE = redisScript("return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])");
 
-/** Options of the counters. */
 export interface RedisLimitServerOptions extends RedisContext {
   /** Timeout of a command, milliseconds. Default: 200. */
   readonly timeoutMs?: number;

@@ -28,7 +28,6 @@ export interface StoredRecord {
   readonly record: HeldRecord;
 }
 
-/** The JSON of a record. */
 interface StoredRecordBody
   extends Omit<CurrentStatus, 'latest' | 'regions' | 'scope'>,
     Partial<StoredRegions> {
@@ -47,7 +46,6 @@ export const EMPTY = -1;
 /** There was a writer with a greater epoch. */
 export const SUPERSEDED = -2;
 
-/** Keys under a prefix. */
 export function statusKeys(prefix: string): StatusKeys {
   const base = `${prefix}:{status}`;
   return { records: `${base}:records`, changes: `${base}:changes`, meta: `${base}:meta` };

@@ -14,7 +14,6 @@ import {
 } from './redis-connection.ts';
 import { receiveRecord, type StatusKeys, type StoredRecord, statusKeys } from './redis-status-keys.ts';
 
-/** The position of the reader in the stream. */
 interface Position {
   /** Of the newest entry that was read. */
   readonly id: string;

@@ -241,7 +241,6 @@ export class RedisStatusStore implements LoadableStatusStore {
     await this.#change((client) => runScript(client, PUT, this.#allKeys, [this.#epoch, ...args]));
   }
 
-  /** Runs a script of this epoch. */
   async #change(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
     if (this.#superseded) return;
     await this.#connection.run(async (client) => {

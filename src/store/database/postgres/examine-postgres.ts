@@ -21,7 +21,6 @@ export interface SetUpStep extends PostgresFinding {
   readonly made: boolean;
 }
 
-/** The database that every server has. */
 const MAINTENANCE_DATABASE = 'postgres';
 
 /** Number of connections of one process (docs/cluster.md). */

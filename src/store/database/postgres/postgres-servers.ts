@@ -15,7 +15,6 @@ export interface ServerHistory {
   readonly timeline: number;
   /** Records the position of a newly connected server. Returns an error that describes lost commits; null: none are lost. */
   meet(position: ServerPosition): Error | null;
-  /** Records a later position of the same server. */
   note(position: ServerPosition): void;
   /** Records that the server confirmed a commit at this position of its log, bytes. */
   noteCommit(position: number): void;
@@ -94,7 +93,6 @@ export async function connectTo(url: string, options: ConnectionSettings = {}): 
   };
 }
 
-/** Options of the search for the primary. */
 export interface PrimarySearch {
   readonly settings?: ConnectionSettings;
   /** Minimum timeline. A primary with an older timeline has been replaced by another server and is ignored. Default 0: any. */
@@ -138,7 +136,6 @@ export async function findPrimary(
   }
 }
 
-/** Reads the log position of a server. */
 export async function readPosition(client: pg.Client): Promise<ServerPosition> {
   const { rows } = await client.query<PositionRow>(POSITION);
   const { standby = false, file = null, position = null, replayed = null } = rows[0] ?? {};

@@ -305,7 +305,6 @@ function arrayOf(type: Batch<unknown>['types'][number], parameter: string): stri
     : `(string_to_array(${parameter}, '${ELEMENT}', '${NULL_ELEMENT}'))[2:]`;
 }
 
-/** One column of all lists as text. */
 function toArray(type: Batch<unknown>['types'][number], lists: readonly Parameters[], index: number): string {
   return type === 'bigint'
     ? `{${lists.map((list) => list[index] ?? 'NULL').join(',')}}`

@@ -29,7 +29,6 @@ export async function ensureAccount(store: RegistryStore, name: string, now: num
   return fromRow(row);
 }
 
-/** Accounts and their notices. */
 export const ACCOUNT_CALLS = {
   ensureAccount: write(ensureAccount),
   listAccounts: read(async (store) => {

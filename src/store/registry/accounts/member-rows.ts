@@ -6,7 +6,6 @@ import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { Member, MemberStore, Membership } from '../../ports/members.ts';
 
-/** Members of accounts. */
 export const MEMBER_CALLS: Calls<MemberStore> = {
   membershipsOf: read(membershipsOf),
   membersOf: read(async (store, accountId) => (await readMembers(store, accountId)).get(accountId) ?? []),

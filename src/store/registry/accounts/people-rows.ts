@@ -7,7 +7,6 @@ import type { Identity, NewSession, PeopleStore, Person } from '../../ports/peop
 import { addAccount, cleanName, readAccount, reservedNames } from './account-rows.ts';
 import { membershipsOf, putMember } from './member-rows.ts';
 
-/** People and their sessions. */
 export const PEOPLE_CALLS: Calls<PeopleStore> = {
   addPerson: write(async (store, name, now) => (await addPerson(store, name, now)).person),
   findIdentity: write(findIdentity),

@@ -8,7 +8,6 @@ import { membershipsOf } from './member-rows.ts';
 import { addOwner, addPerson, insertPerson } from './people-rows.ts';
 import { addPasskey, deletePassword, setPassword } from './sign-in-rows.ts';
 
-/** Links that make a way in. */
 export const SETUP_LINK_CALLS: Calls<SetupLinkStore> = {
   addSetupLink: write(async ({ kysely, queries }, link, now) => {
     const { sha256, kind, accountId, personId, invitation, expiresAt } = link;

@@ -105,7 +105,6 @@ const FORGET_THREADS = statement(
       WHERE alert_messages.channel_id = alert_threads.channel_id AND alert_messages.thread = alert_threads.thread)`,
 );
 
-/** Messages. */
 export const MESSAGE_CALLS = {
   // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   addMessage: write(async (store, accountId, channelId, message, now) => {

@@ -33,7 +33,6 @@ export async function listIncidents(store: RegistryStore, query: IncidentQuery):
   );
 }
 
-/** Lists of incidents. */
 export const INCIDENT_CALLS: Calls<IncidentStore> = {
   listIncidents: read(listIncidents),
   countIncidents: read(async (store, query) => {
@@ -250,7 +249,6 @@ export async function writeIncident(
   return eventsOfIncident(stored?.status ?? null, incident, now, hasNews);
 }
 
-/** The incident in a row. */
 export function toIncident(row: Row<'incidents'>): Incident {
   // Properties are named one by one, since `fromRow` would be slower and pages contain hundreds of incidents.
   return {

@@ -75,7 +75,6 @@ function isInForce(eb: ExpressionBuilder<RegistrySchema, 'maintenances'>) {
   return eb.or([eb('maintenances.owner_id', 'is', null), eb('told', '<>', 'done')]);
 }
 
-/** The maintenance in a row. */
 export function toMaintenance(row: Row<'maintenances'>): Maintenance {
   const { due_at: _, told, updates, owner_id: ownerId, announced_at: announcedAt, elsewhere, ...rest } = row;
   return {

@@ -64,7 +64,6 @@ export interface DeliveryCounts {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Webhooks and deliveries. */
 export const WEBHOOK_CALLS: Calls<WebhookStore> = {
   addWebhook: write(async (registry, webhook) => {
     const { kysely, queries, secrets } = registry;

@@ -18,7 +18,6 @@ import { findAlias, pagesWith, tidySubscriptions } from './tidy-subscriptions.ts
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
 
-/** Letters. */
 export const LETTER_CALLS: Calls<LetterStore> = {
   writeLetters: write(writeLetters),
   askChannels: write(askChannels),

@@ -141,12 +141,10 @@ function digestSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-/** The text whose digest an address is found by. */
 export function mailboxText(address: string): string {
   return `mailbox ${mailboxKey(address)}`;
 }
 
-/** The digest by which an address is found. */
 export async function digestMailbox({ secrets }: OpenRegistry, address: string): Promise<string> {
   return await secrets.digest(mailboxText(address));
 }

@@ -5,7 +5,6 @@ import type { RegistryStore } from '../../database/registry-store.ts';
 import type { PageDomainStore } from '../../ports/status-pages.ts';
 import { isTrustedAccount } from '../trust.ts';
 
-/** The calls about domains. */
 export const PAGE_DOMAIN_CALLS = {
   provedPageDomains: read(async ({ kysely, queries }) => {
     const rows = await queries.all(
@@ -47,7 +46,6 @@ export async function domainColumns(
   return { domain, ...(isTrusted ? byTrust : UNPROVED) };
 }
 
-/** The page that is shown at a domain. */
 function findHolder({ kysely, queries }: RegistryStore, domain: string) {
   return queries.first(
     kysely

@@ -19,7 +19,6 @@ import type { PageGroup } from '../../../domain/status-page.ts';
 import { type RegistryStore, sql } from '../../database/registry-store.ts';
 import { addSubscriptionChanges, pageSubject } from '../alerts/subscription-changes.ts';
 
-/** A live status page. */
 interface PublicPage {
   readonly id: number;
   readonly slug: string;
@@ -123,7 +122,6 @@ interface BegunPhase {
   readonly at: number;
 }
 
-/** Tells of an occurrence. */
 export async function tellPhase(
   store: RegistryStore,
   post: OwnerMaintenance,

@@ -32,7 +32,6 @@ import { BY_TRUST, domainColumns, PAGE_DOMAIN_CALLS, UNPROVED } from './page-dom
 const MARK_CHARACTERS = 32;
 const PICTURE_TABLES = { logo: 'status_page_logos', favicon: 'status_page_favicons' } as const;
 
-/** Status pages. */
 export const PAGE_CALLS: Calls<PageStore & PageDomainStore> = {
   addPage: write(addPage),
   findPage: read(async (store, slug) => {
@@ -152,10 +151,8 @@ export async function changePage(
     await planOccurrencesOfPage(store, accountId, row.id, now);
 }
 
-/** The columns of texts. */
 const NO_TEXTS = Object.fromEntries(PAGE_TEXT_NAMES.map((name) => [name, ''])) as Required<PageTexts>;
 
-/** Those that are given. */
 function textsOf(given: Partial<PageTexts>): Partial<PageTexts> {
   return Object.fromEntries(
     PAGE_TEXT_NAMES.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),

@@ -211,7 +211,6 @@ export async function namesBeside(
   return keptFormerSlugs(isFree ? [...kept, form] : kept);
 }
 
-/** Live services of owners. */
 export function ownedServices(kysely: RegistryStore['kysely']) {
   return kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
 }

@@ -91,7 +91,6 @@ export async function endCatalogue(store: RegistryStore, ids: Float64Array, dige
   return removed;
 }
 
-/** The changes by a list. */
 interface EntryChanges {
   readonly added: NewService[];
   readonly updates: ServiceUpdate[];
@@ -131,7 +130,6 @@ function givenBy({ added, updates }: EntryChanges): readonly NewService[] {
   return [...added, ...updates.map(({ service }) => service)];
 }
 
-/** Entries that are new or have another name. */
 function newlyNamedBy({ added, updates }: EntryChanges): readonly NewService[] {
   const renamed = updates.filter(({ row, service }) => row.removed === 1 || row.name !== service.name);
   return [...added, ...renamed.map(({ service }) => service)];

@@ -12,7 +12,6 @@ import type { OwnershipStore } from '../../ports/ownership.ts';
 import { insertServices } from './service-rows.ts';
 import { formerSlugs, loadNameRule } from './slugs.ts';
 
-/** The arguments of one registration. */
 export type Registration = Parameters<OwnershipStore['registerService']>;
 
 /**

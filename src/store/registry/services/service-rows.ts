@@ -15,7 +15,6 @@ import { proofColumns, trustedAmong, withoutTrust, withTrust } from '../trust.ts
 import { childrenAfter } from './parent-rows.ts';
 import { toCheck } from './shared-checks.ts';
 
-/** A row of the services table. */
 export type ServiceRow = Row<'services'>;
 
 /** Maximum number of changes in a call. */
@@ -62,7 +61,6 @@ const RARE = [
   readonly form: 'json' | 'flag' | 'number' | 'text';
 }[];
 
-/** The columns of what few services have. */
 export const RARE_COLUMNS = RARE.map(({ column }) => column);
 
 /** The members that few services have. `values` has the values of {@link RARE_COLUMNS} from `at`. Null: it has none. */
@@ -208,7 +206,6 @@ function toChange(service: Service): Parameters {
   return [service.id, service.slug, JSON.stringify(service)];
 }
 
-/** Runs after each change of a service. */
 const CHANGES_AFTER = statement<Row<'changes'>>(
   `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
 );
@@ -360,7 +357,6 @@ function toRow(service: NewService) {
   };
 }
 
-/** The feed of changes. */
 export const CHANGE_CALLS = {
   changesAfter: read(async ({ queries }, seq) => {
     const rows = await queries.all(CHANGES_AFTER(seq));

@@ -29,7 +29,6 @@ import {
 } from './packed-states.ts';
 import { toCurrent, toMemory } from './update-rows.ts';
 
-/** Services with their states. */
 export const SERVICE_STATE_CALLS = {
   loadServices: read((store) =>
     loadInPages({

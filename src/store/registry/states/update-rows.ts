@@ -70,7 +70,6 @@ async function commitUpdates(
   return outcomes;
 }
 
-/** An update and its place in the input. */
 type Entry = readonly [index: number, update: StatusUpdate];
 
 /** Splits updates into groups: updates of different services are written together, those of one service in their order. */
@@ -212,7 +211,6 @@ async function writeTransition(store: RegistryStore, transition: NewTransition):
   return { ...transition, position: row.position };
 }
 
-/** Updates and transitions. */
 export const UPDATE_CALLS: Calls<UpdateStore & RoutineMethods> = {
   commitUpdates: write(commitUpdates),
   commitRows: write(commitRows),

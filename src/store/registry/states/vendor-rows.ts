@@ -36,7 +36,6 @@ interface Stored {
   readonly maintenances: ReadonlyMap<string, Maintenance>;
 }
 
-/** Incidents and maintenances of vendors. */
 export const VENDOR_CALLS: Calls<VendorStore> = {
   ...MAINTENANCE_CALLS,
   putVendorReadings: write(async (registry, readings) => {
@@ -233,7 +232,6 @@ async function endEntry(store: RegistryStore, row: EntryRow, stored: Stored, at:
   await writeRow(store, row, { ...row, open: 0 });
 }
 
-/** Writes an incident with its event. */
 async function putIncident(store: RegistryStore, incident: Incident, now: number): Promise<void> {
   await addAlertEvents(store, await writeIncident(store, incident, now));
 }

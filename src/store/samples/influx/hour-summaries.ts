@@ -9,7 +9,6 @@ import type { CountedSamples } from '../bucketing.ts';
 import { createReader, createWriter, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';
 import { type InfluxTable, numberReader, regionReader } from './influx-link.ts';
 
-/** Measurement of the summaries. */
 const HOUR_MEASUREMENT = 'upbeat_hour';
 /** An hour is complete this long after its end, because heartbeats may be ten minutes late. */
 export const HOUR_GRACE_MS = 900_000;

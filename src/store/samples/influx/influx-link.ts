@@ -19,13 +19,11 @@ import {
 
 export type InfluxRow = readonly (number | string | boolean | null)[];
 
-/** A table of a response. */
 export interface InfluxTable {
   readonly columns: readonly string[];
   readonly rows: readonly InfluxRow[];
 }
 
-/** A link to a server. */
 export interface InfluxLink {
   /** Sends lines as one request, and in parts if the server refuses some of them. Never rejects. */
   send(lines: readonly string[]): Promise<SendOutcome>;
@@ -148,7 +146,6 @@ function messageIn(body: string): string {
   }
 }
 
-/** The JSON of a response to a query. */
 interface QueryBody {
   readonly error?: string;
   readonly results?: readonly {

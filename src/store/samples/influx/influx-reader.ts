@@ -168,7 +168,6 @@ async function sizesOf(link: InfluxQueries, serviceId: number, gaps: readonly Ga
   return sized;
 }
 
-/** Groups spans into requests. */
 function requestsOf(spans: readonly Span[]): Span[][] {
   const requests: Span[][] = [];
   let room = 0;

@@ -9,7 +9,6 @@ import type { InfluxSettings } from './influx-settings.ts';
 
 const ENTRY = new URL('../../../../workers/samples-influx-reading.ts', import.meta.url);
 
-/** Creates the thread's methods. */
 export function createInfluxReadingMethods(settings: InfluxSettings) {
   const link = openInfluxLink(settings);
   return {

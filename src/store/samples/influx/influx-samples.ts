@@ -26,7 +26,6 @@ import {
   transitionLine,
 } from './line-protocol.ts';
 
-/** Options of the store. */
 export interface InfluxSamplesOptions {
   readonly settings: InfluxSettings;
   /** Folder of the spool. */

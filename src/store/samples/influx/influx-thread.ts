@@ -12,7 +12,6 @@ import { InfluxWriter, type InfluxWriterState } from './influx-writer.ts';
 import { createLineWriter, numberTags } from './line-protocol.ts';
 import { openLateSpool } from './spool.ts';
 
-/** The data with which the thread is started. */
 export interface InfluxThreadData {
   readonly settings: InfluxSettings;
   readonly dataDir: string;
@@ -27,16 +26,13 @@ const READ_AGAIN_MS = 2_000;
 /** The interval at which completed hours are summarized, milliseconds. */
 const FINISH_MS = 60_000;
 
-/** State of writing and reading. */
 export interface InfluxState extends InfluxWriterState {
   /** Why the last query failed; null: it succeeded, or there was none. */
   readonly unread: { readonly problem: string; readonly fault: InfluxFault } | null;
 }
 
-/** The thread's methods. */
 export type InfluxMethods = ReturnType<typeof createInfluxMethods>;
 
-/** Opens the spool and creates the methods. */
 export function createInfluxMethods({
   settings,
   dataDir,
@@ -120,7 +116,6 @@ export function createInfluxMethods({
       await writer.room();
       return state();
     },
-    /** Writes lines. */
     write(observed: readonly string[]): InfluxState {
       writer.append(observed, true);
       return state();

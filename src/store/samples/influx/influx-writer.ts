@@ -141,7 +141,6 @@ export class InfluxWriter {
     this.#room = Promise.withResolvers();
   }
 
-  /** Sends or spools the buffer. */
   async #sendBuffered(): Promise<void> {
     this.#cancelSend?.();
     this.#cancelSend = null;

@@ -135,7 +135,6 @@ function escapeTag(value: string): string {
   return plain === '' ? '-' : plain.replaceAll(/([,= ])/g, '\\$1');
 }
 
-/** A text field with its quotes. */
 function quoteText(value: string): string {
   const text = onOneLine(value).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   return `"${text.replaceAll(/(["\\])/g, '\\$1')}"`;
@@ -181,7 +180,6 @@ export function incidentLines(incident: Incident, labelsOf: LabelsOf, from: numb
   });
 }
 
-/** The point of a heartbeat. */
 export function heartbeatLine({
   service,
   at,

@@ -14,7 +14,6 @@ export interface WriteRefusal {
 /** One request; null: everything was stored. Never rejects. */
 export type PostLines = (lines: readonly string[]) => Promise<WriteRefusal | null>;
 
-/** The outcome of sending lines. */
 export interface SendOutcome {
   /** Lines to be sent again, in order: neither stored nor dropped. */
   readonly unsent: readonly string[];

@@ -103,7 +103,6 @@ function parseGoDuration(text: string): number {
   );
 }
 
-/** A name in InfluxQL. */
 function quoteName(name: string): string {
   return `"${name.replaceAll(/(["\\])/g, '\\$1').replaceAll('\n', '\\n')}"`;
 }

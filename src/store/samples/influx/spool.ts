@@ -10,7 +10,6 @@ import { copyDamagedLog, setFileAside } from '../../sqlite/log-damage.ts';
 import { findDamage, isDamage, isDiskRefusal } from '../../sqlite/open-full.ts';
 import { MEASUREMENT } from './influx-settings.ts';
 
-/** The open file. */
 interface OpenedSpool {
   readonly database: DatabaseSync;
   /** The path at which a damaged file, or a copy of its damaged log, is kept; null: there was no damage. */
@@ -158,7 +157,6 @@ export function openSpool(dataDir: string, maxBytes: number, now: () => number =
       }
       return checkAt;
     },
-    /** Samples in the spool. */
     get samples(): number {
       return samples;
     },
@@ -218,7 +216,6 @@ export function openLateSpool(dataDir: string, maxBytes: number, now?: () => num
   };
 }
 
-/** The spool's file in a data directory. */
 function spoolFile(dataDir: string): string {
   return join(dataDir, 'influx-spool.sqlite');
 }
