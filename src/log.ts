@@ -25,8 +25,6 @@ export interface LogSettings {
   readonly format: 'auto' | 'pretty' | 'json';
 }
 
-const load = createRequire(import.meta.url);
-
 /** A warning or an error that was logged. */
 export interface LoggedEvent {
   /** A name of docs/runbook.md. */
@@ -59,7 +57,7 @@ export function createLog({ level, format }: LogSettings, clock: Clock = systemC
   /** The time at which each event was logged last, by both clocks; in the order of these times. */
   const last = new Map<string, { readonly at: number; readonly monotonicAt: number }>();
   // Commands, which write no log, do not load it.
-  const { pino }: typeof import('pino') = load('pino');
+  const { pino }: typeof import('pino') = createRequire(import.meta.url)('pino');
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
   const output = pino.destination({ dest: 1, sync: true });
   const formatLine = isPretty ? createPrettyFormat() : printableJson;
@@ -106,7 +104,7 @@ export function createLog({ level, format }: LogSettings, clock: Clock = systemC
 /** Formats a line of JSON for people. */
 function createPrettyFormat(): (line: string) => string {
   // Loaded on terminals only, 3 MB.
-  const pretty: typeof PinoPretty = load('pino-pretty');
+  const pretty: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
   const format = pretty.prettyFactory({
     colorize: pretty.isColorSupported,
     translateTime: 'SYS:HH:MM:ss',

@@ -20,7 +20,7 @@ import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
 import type { ChangedLimits } from './site/app-limits.ts';
 import type { Account, AccountStore } from './store/ports/accounts.ts';
 import type { SetupLinkStore, SignInStore } from './store/ports/sign-in.ts';
-import { boundHeapGrowth, collectStart } from './thread/v8-options.ts';
+import { collectStart } from './thread/v8-options.ts';
 import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
@@ -104,7 +104,6 @@ export async function startProgram(
 
   const port = await site.listen();
   collectStart();
-  boundHeapGrowth(process.env.NODE_OPTIONS);
   await changes.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   const isWithoutProviders = role.current.name === 'monitor' && config.auth.providers.length === 0;
   const firstLink =

@@ -1,9 +1,9 @@
 /**
- * A process that bundles the sources of the program and its threads: `node workers/bundle.ts FOLDER`. `npm run bench -- start`
- * measures what that saves. Packages stay where they are: bundling them as well saved nothing more.
+ * A process that bundles the program and its threads with their packages, a file each: `node workers/bundle.ts FOLDER`. A second file
+ * loads it with compiled code (`src/thread/compiled-code.cjs`). `npm run bench -- start` measures what that saves.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { syncFile, syncFolder } from '../src/store/sqlite/sync-files.ts';
@@ -13,6 +13,31 @@ const THREADS = readdirSync(import.meta.dirname)
   .map((file) => join(import.meta.dirname, file))
   .filter((file) => file !== import.meta.filename);
 const ENTRIES = [join(ROOT, 'src/cli/program.ts'), ...THREADS];
+/** Packages that stay where they are: those that a start does not load, and those that look for files of their own. */
+const APART = [
+  '@fastify/busboy',
+  '@influxdata/influxdb-client',
+  '@modelcontextprotocol/server',
+  '@simplewebauthn/server',
+  'bullmq',
+  'esbuild',
+  'image-size',
+  'ioredis',
+  'markdown-it',
+  'mime-db',
+  'node-canvas-webgl',
+  'nodemailer',
+  'openid-client',
+  'otpauth',
+  'pg',
+  'pino-pretty',
+  'piscina',
+  'rrule-temporal',
+  'sanitize-html',
+  'undici',
+  'uqr',
+  'yaml',
+];
 /** The number of bundles that are kept, the newest. */
 const MAX_BUNDLES = 3;
 /** The address of a thread's file in a source. */
@@ -25,17 +50,17 @@ function keepPlaces(folder: string): Plugin {
   return {
     name: 'places',
     setup({ onLoad }) {
-      onLoad({ filter: /\.(?:ts|mjs)$/ }, ({ path }) => {
+      onLoad({ filter: /\.(?:ts|mjs|js|cjs)$/ }, ({ path }) => {
         const written = readFileSync(path, 'utf8');
         const contents = written
           .replaceAll(THREAD_ADDRESS, (_, name: string) => {
-            const address = pathToFileURL(join(folder, 'workers', `${name}.mjs`));
+            const address = pathToFileURL(join(folder, 'workers', `${name}.cjs`));
             return `new URL(${JSON.stringify(address)})`;
           })
+          .replaceAll('createRequire(import.meta.url)(', 'require(')
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path)))
           .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
-          .replaceAll('import.meta.main', ENTRIES.includes(path) ? 'import.meta.main' : 'false')
-          .replaceAll(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+          .replaceAll('import.meta.main', String(ENTRIES.includes(path)));
         return { contents, loader: extname(path) === '.ts' ? 'ts' : 'js' };
       });
     },
@@ -44,20 +69,35 @@ function keepPlaces(folder: string): Plugin {
 
 const [folder = ''] = process.argv.slice(2);
 const unfinished = `${folder}.${process.pid}`;
-await build({
+const { outputFiles } = await build({
   entryPoints: ENTRIES,
   outdir: unfinished,
   outbase: ROOT,
-  outExtension: { '.js': '.mjs' },
   bundle: true,
-  splitting: true,
-  packages: 'external',
-  format: 'esm',
+  external: APART,
+  format: 'cjs',
   platform: 'node',
   target: 'node24',
+  legalComments: 'none',
   logLevel: 'warning',
+  write: false,
+  minifyWhitespace: true,
+  banner: { js: '(function (module, exports, require) {' },
+  footer: { js: '})' },
   plugins: [keepPlaces(folder)],
 });
+for (const { path, text } of outputFiles) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(
+    path,
+    text.replaceAll(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  const final = JSON.stringify(join(folder, relative(unfinished, path)));
+  writeFileSync(
+    path.replace(/\.js$/, '.cjs'),
+    `module.exports = require(${JSON.stringify(join(ROOT, 'src/thread/compiled-code.cjs'))}).runCompiled(${final});\n`,
+  );
+}
 // The name must not be on the disk before the contents are: after a power failure a bundle that is there counts as whole.
 for (const file of readdirSync(unfinished, { recursive: true, withFileTypes: true }))
   (file.isFile() ? syncFile : syncFolder)(join(file.parentPath, file.name));

@@ -13,7 +13,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   MODULE_NOT_FOUND: WEBGL_FAULTS.notBuilt,
 };
 
-if (import.meta.main) {
+async function run(): Promise<void> {
   const field = readField(await buffer(process.stdin));
   try {
     const { createCanvas } = await import('node-canvas-webgl');
@@ -24,3 +24,5 @@ if (import.meta.main) {
     process.exitCode = 3;
   }
 }
+
+if (import.meta.main) void run();

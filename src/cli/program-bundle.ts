@@ -32,7 +32,7 @@ export function planBundle(folder = FOLDER, root = ROOT): BundlePlan {
   }
   const bundle = join(folder, hash.digest('hex').slice(0, 32));
   return {
-    entry: join(bundle, 'src/cli/program.mjs'),
+    entry: join(bundle, 'src/cli/program.cjs'),
     prepare: existsSync(bundle) || !canWrite(folder) ? null : [join(root, 'workers/bundle.ts'), bundle],
   };
 }
@@ -42,7 +42,7 @@ function listSources(root: string): string[] {
   const files = ['src', 'workers'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   );
-  return [...files.filter((file) => /\.m?ts$|\.mjs$/.test(file)).sort(), PACKAGE_LIST];
+  return [...files.filter((file) => /\.ts$|\.[cm]js$/.test(file)).sort(), PACKAGE_LIST];
 }
 
 function canWrite(folder: string): boolean {

@@ -5,10 +5,17 @@
  */
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load-config.ts';
+import { announceStart } from '../thread/compiled-code.cjs';
+import { boundHeapGrowth } from '../thread/v8-options.ts';
 import { isSmallFleet } from './child-memory.ts';
 import { endByError } from './command.ts';
 import { estimateServices } from './fleet-size.ts';
 import { EXIT_LARGE_FLEET } from './keep-alive.mjs';
+
+/** After this time the start counts as over: threads have made what it takes them to check and to answer, and keep their code. */
+const START_OVER_MS = 1_000;
+/** They keep it for the options of V8 that they began with, so the growth of heaps is bounded later. */
+const HEAPS_BOUND_MS = 3_000;
 
 /** Ends the process with status 2 and all problems of the configuration, if it has any. */
 function readOrEnd<T>(read: () => T): T {
@@ -19,27 +26,33 @@ function readOrEnd<T>(read: () => T): T {
   }
 }
 
-const { values } = parseArgs({
-  options: { config: { type: 'string' }, 'small-heaps': { type: 'boolean', default: false } },
-});
-const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
-const config = readOrEnd(read);
-if (values['small-heaps'] && !isSmallFleet(await estimateServices(config), config.checks.intervalMs))
-  process.exit(EXIT_LARGE_FLEET);
+async function run(): Promise<void> {
+  const { values } = parseArgs({
+    options: { config: { type: 'string' }, 'small-heaps': { type: 'boolean', default: false } },
+  });
+  const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
+  const config = readOrEnd(read);
+  if (values['small-heaps'] && !isSmallFleet(await estimateServices(config), config.checks.intervalMs))
+    process.exit(EXIT_LARGE_FLEET);
 
-const { createLog } = await import('../log.ts');
-const { startProgram } = await import('../main.ts');
-const { operatorChannels } = await import('../main/operator-channels.ts');
-const { CHANNEL_KINDS_TABLE } = await import('../notify/channels/kinds-table.ts');
-const { endByFailedStart, joinProcess } = await import('./run-program.ts');
+  const { createLog } = await import('../log.ts');
+  const { startProgram } = await import('../main.ts');
+  const { operatorChannels } = await import('../main/operator-channels.ts');
+  const { CHANNEL_KINDS_TABLE } = await import('../notify/channels/kinds-table.ts');
+  const { endByFailedStart, joinProcess } = await import('./run-program.ts');
 
-readOrEnd(() => operatorChannels(config, CHANNEL_KINDS_TABLE));
-const log = createLog(config.log);
-try {
-  const program = startProgram(config, read, log);
-  joinProcess(program, log);
-  await program;
-  process.send?.('ready');
-} catch (error) {
-  endByFailedStart(log, error);
+  readOrEnd(() => operatorChannels(config, CHANNEL_KINDS_TABLE));
+  const log = createLog(config.log);
+  try {
+    const program = startProgram(config, read, log);
+    joinProcess(program, log);
+    await program;
+    process.send?.('ready');
+    setTimeout(announceStart, START_OVER_MS).unref();
+    setTimeout(() => boundHeapGrowth(process.env.NODE_OPTIONS), HEAPS_BOUND_MS).unref();
+  } catch (error) {
+    endByFailedStart(log, error);
+  }
 }
+
+void run();

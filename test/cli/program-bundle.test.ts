@@ -1,8 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { cachedDataVersionTag } from 'node:v8';
 import t from 'tap';
 import { planBundle } from '../../src/cli/program-bundle.ts';
+import { announceStart, runCompiled } from '../../src/thread/compiled-code.cjs';
 
 const THREADS = ['catalogue', 'feeds', 'heatmap', 'probe', 'registry', 'render', 'samples'];
 
@@ -26,14 +38,14 @@ t.test('it joins the sources once, with every thread and every place that a sour
   );
 
   const threads = readdirSync(join(folder, bundle, 'workers'));
-  for (const name of THREADS) t.ok(threads.includes(`${name}.mjs`), name);
+  for (const name of THREADS) t.ok(threads.includes(`${name}.cjs`), name);
   const files = readdirSync(join(folder, bundle), { recursive: true, encoding: 'utf8' });
   const texts = files
-    .filter((file) => file.endsWith('.mjs'))
+    .filter((file) => file.endsWith('.js'))
     .map((file) => readFileSync(join(folder, bundle, file), 'utf8'));
   const all = texts.join('\n');
   for (const name of THREADS.filter((name) => name !== 'heatmap'))
-    t.ok(all.includes(`/workers/${name}.mjs`), `the thread ${name} is started from the bundle`);
+    t.ok(all.includes(`/workers/${name}.cjs`), `the thread ${name} is started from the bundle`);
   t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
   t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
   t.notMatch(all, /[^\0-\x7f]/, 'no character makes V8 keep a file in two bytes a character');
@@ -57,3 +69,48 @@ t.test('a moved program and another version have bundles of their own', (t) => {
   t.not(planBundle(bundles, root('moved', '1.0.0')).entry, first, 'another place');
   t.end();
 });
+
+t.test('what a start has compiled is kept for the next one, where it can be written', async (t) => {
+  const folder = t.testdir({
+    bundle: {
+      src: { cli: { 'a.js': '(function (module, exports, require) { exports.twice = (n) => 2 * n; })' } },
+    },
+    shared: {},
+  });
+  const before = process.env.NODE_COMPILE_CACHE;
+  t.teardown(() => {
+    if (before === undefined) delete process.env.NODE_COMPILE_CACHE;
+    else process.env.NODE_COMPILE_CACHE = before;
+  });
+  const kept = (place: string) => readdirSync(join(folder, place)).filter((name) => name.endsWith('.code'));
+  const run = () => {
+    const exported = runCompiled(join(folder, 'bundle/src/cli/a.js')) as { twice(n: number): number };
+    t.equal(exported.twice(2), 4);
+    announceStart();
+  };
+  process.env.NODE_COMPILE_CACHE = join(folder, 'shared');
+  // Not even the superuser can write over a folder.
+  const tag = cachedDataVersionTag().toString(16);
+  mkdirSync(join(folder, `bundle/src/cli/a-${tag}.code/in-the-way`), { recursive: true });
+  run();
+  const [code = ''] = await until(() => kept('shared'));
+  t.match(code, /^src-a-/);
+  const { ino } = statSync(join(folder, 'shared', code));
+  rmSync(join(folder, `bundle/src/cli/a-${tag}.code`), { recursive: true });
+  run();
+  // A second file is written later than the first would be written again.
+  writeFileSync(join(folder, 'bundle/src/cli/b.js'), '(function () {})');
+  runCompiled(join(folder, 'bundle/src/cli/b.js'));
+  announceStart();
+  t.same(await until(() => kept('bundle/src/cli')), [`b-${tag}.code`], 'that of the first is taken');
+  t.equal(statSync(join(folder, 'shared', code)).ino, ino);
+});
+
+/** Waits until there is something. */
+async function until(read: () => string[]): Promise<string[]> {
+  for (;;) {
+    const found = read();
+    if (found.length > 0) return found;
+    await setTimeout(20);
+  }
+}

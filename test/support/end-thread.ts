@@ -20,7 +20,7 @@ const folder = process.env.TEST_END_THREADS;
 if (!isMainThread && folder !== undefined)
   setInterval(() => {
     // A bundled entry has another ending.
-    const order = join(folder, basename(process.argv[1] ?? '').replace(/\.mjs$/, '.ts'));
+    const order = join(folder, basename(process.argv[1] ?? '').replace(/\.cjs$/, '.ts'));
     if (!existsSync(order)) return;
     const word = readFileSync(order, 'utf8');
     if (word === 'hang') hangWhile(order);
