@@ -34,7 +34,7 @@ type Group = readonly string[];
 const MAX_SECOND_RUNS = 5;
 /** Where this part of the processors' time was idle, another group begins, up to so many beside the usual ones. */
 const IDLE_PART = 0.15;
-const MAX_EXTRA_JOBS = 4;
+const MAX_EXTRA_JOBS = 6;
 const IDLE_SPAN_MS = 2_000;
 /** The limit of a test that states none, in seconds. */
 const TEST_TIMEOUT_S = 300;
