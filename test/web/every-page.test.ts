@@ -17,8 +17,9 @@ import { incidentChanges } from '../../src/resources/incidents/incidents.ts';
 import { maintenanceChanges } from '../../src/resources/maintenances/maintenances.ts';
 import { NOW } from '../site/site-world.ts';
 import { channelOf, ruleOf } from '../store/alert-fixtures.ts';
-import { findFaults, launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/browser.ts';
+import { launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/browser.ts';
 import { findOverhangs, headingJumps, openPage } from '../support/watched-page.ts';
+import { findFaultsOfUnlike } from './alike-elements.ts';
 import { ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
 
 const HTML_RULES = { extends: ['html-validate:standard'] };
@@ -149,7 +150,8 @@ async function ask({ origin }: World, path: string, cookie: string) {
 
 /**
  * What cannot be reached in the forms of the page by the key Tab in the order in which it is written, or does not show that it has
- * the focus. A group of radio buttons is one stop. Of the fields, the first {@link MAX_STOPS} are looked at.
+ * the focus. A group of radio buttons is one stop. Of the fields that are not alike, the first {@link MAX_STOPS} are
+ * looked at.
  */
 async function walkForms(page: Page): Promise<string[]> {
   const faults: string[] = [];
@@ -157,6 +159,7 @@ async function walkForms(page: Page): Promise<string[]> {
     const groups = new Set();
     globalThis.stops = [...document.querySelectorAll('form')].flatMap((form) => [...form.elements]).filter((one) => {
       if (one.matches('fieldset, output, [type=hidden], [tabindex="-1"]') || one.disabled || !one.checkVisibility()) return false;
+      if (one.closest('[data-alike]')) return false;
       if (one.type !== 'radio') return true;
       const isNew = !groups.has(one.name);
       groups.add(one.name);
@@ -250,13 +253,13 @@ t.test('every page', async (t) => {
       await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
       t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);
       t.same(await headingJumps(page), [], `${path}: no heading is left out`);
-      t.same(await findFaults(page), [], `${path}: light and wide`);
+      t.same(await findFaultsOfUnlike(page), [], `${path}: light and wide`);
       t.same(await walkForms(page), [], `${path}: by keyboard`);
       await shoot(page, path, 'light');
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize(PHONE);
       const rules = SAME_LAYOUT.test(path) ? 'colours' : 'all';
-      t.same(await findFaults(page, rules), [], `${path}: dark, on a phone`);
+      t.same(await findFaultsOfUnlike(page, rules), [], `${path}: dark, on a phone`);
       await shoot(page, path, 'dark');
       await page.setViewportSize(SMALL_PHONE);
       t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
