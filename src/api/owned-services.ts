@@ -15,7 +15,6 @@ import {
 } from '../resources/kit/domain-verification.ts';
 import { repeatableRoute } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
-import { withMember, withSettings } from '../resources/kit/typed-settings.ts';
 import {
   CREATED_HEADERS,
   changed,
@@ -26,21 +25,24 @@ import {
   principalOf,
   REMOVED,
   targetOf,
+  withMember,
+  withSettings,
   writeRoute,
 } from '../resources/kit/write-route.ts';
 import { verifyDomain } from '../resources/services/domains.ts';
-import {
-  makeAddressSecret,
-  makeHeartbeatAddress,
-  removeHeartbeatAddress,
-  renewBadgeAddress,
-} from '../resources/services/heartbeat-addresses.ts';
 import {
   type ServiceDocument,
   ServiceDocumentSchema,
   serviceDocumentOf,
 } from '../resources/services/service-document.ts';
-import { type ServiceContext, serviceChanges } from '../resources/services/services.ts';
+import {
+  makeAddressSecret,
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+  renewBadgeAddress,
+  type ServiceContext,
+  serviceChanges,
+} from '../resources/services/services.ts';
 import type { IdempotencyStore } from '../store/ports/idempotency.ts';
 import type { IdempotentCalls } from '../store/ports/registry.ts';
 import type { BadgeAddresses } from '../view/badge-addresses.ts';

@@ -13,11 +13,6 @@ import { destinationsByTrust } from '../outbound/destination.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { mergePatch } from '../resources/kit/read-document.ts';
 import {
-  makeHeartbeatAddress,
-  removeHeartbeatAddress,
-  renewBadgeAddress,
-} from '../resources/services/heartbeat-addresses.ts';
-import {
   type Registration,
   readServiceDocument,
   type ServiceDocument,
@@ -26,7 +21,14 @@ import {
   type TextMember,
 } from '../resources/services/service-document.ts';
 import { atTexts, patchOfTexts, type SettingTexts } from '../resources/services/service-texts.ts';
-import { registerServices, type ServiceContext, serviceChanges } from '../resources/services/services.ts';
+import {
+  makeHeartbeatAddress,
+  registerServices,
+  removeHeartbeatAddress,
+  renewBadgeAddress,
+  type ServiceContext,
+  serviceChanges,
+} from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceState, ServiceStateStore } from '../store/ports/services.ts';
 import { findKey } from '../store/secrets/secret-key.ts';

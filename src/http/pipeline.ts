@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import { toError } from '../error.ts';
 import type { Log } from '../log.ts';
-import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { type CompleteResponse, completeResponse } from './complete-response.ts';
 import { matches } from './conditional.ts';
@@ -22,10 +21,13 @@ import {
   type Bucket,
   type HttpRequest,
   type HttpResponse,
+  invalidKey,
   isWrite,
+  type KeyBearer,
   methodsOf,
   operationOf,
   type Route,
+  requireAccess,
   type WriteOperation,
 } from './route.ts';
 import { type Lane, MAX_TURN_MS, type Turns } from './turns.ts';

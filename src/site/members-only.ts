@@ -1,9 +1,15 @@
 /** A site for its members alone (`site.access: members`): who is a stranger, and what strangers get. */
 import { readPageSlug } from '../domain/status-page.ts';
-import { includesScope, invalidKey } from '../http/access.ts';
 import type { PipelineOptions } from '../http/pipeline.ts';
 import { prefersPage } from '../http/problem.ts';
-import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  includesScope,
+  invalidKey,
+  type Route,
+  wrapReads,
+} from '../http/route.ts';
 import type { PageReads } from '../store/ports/status-pages.ts';
 import { findSession, leadToSignIn, type SignInSources } from '../web/dashboard/sign-in-pages.ts';
 

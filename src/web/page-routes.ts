@@ -47,9 +47,15 @@ import { createLiveChanges, type LiveChanges } from './live/live-changes.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { maintenancePage } from './maintenance-page.ts';
 import { type AssetAddresses, createAssets, embedScript } from './parts/assets.ts';
-import { createErrorPage } from './parts/error-page.ts';
 import { pillMarkup } from './parts/verdict.ts';
-import { createViews, listPath, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
+import {
+  createErrorPage,
+  createViews,
+  listPath,
+  type RenderPage,
+  type RenderPart,
+  type ViewSources,
+} from './parts/views.ts';
 import { incidentPage } from './service/incident-page.ts';
 import { servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { silentLog } from '../../src/log.ts';
-import { drawBadge, drawBadgePixels } from '../../src/render/badge.ts';
-import { layOutBadge } from '../../src/render/badge-layout.ts';
+import { drawBadge, drawBadgePixels, layOutBadge } from '../../src/render/badge.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
 import { MAX_LABEL_LENGTH, readBadgeRequest } from '../../src/view/badge-query.ts';
 import { decodePng } from '../render/decode-png.ts';

@@ -11,16 +11,15 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../../src/resources/members/members.ts';
-import { arrangeStatusPage } from '../../src/resources/pages/arrange-page.ts';
-import { pageChanges } from '../../src/resources/pages/pages.ts';
+import { arrangeStatusPage, pageChanges } from '../../src/resources/pages/pages.ts';
 import { ruleChanges } from '../../src/resources/rules/rules.ts';
 import { dropClaim, verifyDomain } from '../../src/resources/services/domains.ts';
+import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';
 import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
-} from '../../src/resources/services/heartbeat-addresses.ts';
-import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';
-import { serviceChanges } from '../../src/resources/services/services.ts';
+  serviceChanges,
+} from '../../src/resources/services/services.ts';
 import {
   addWebhook,
   removeWebhook,

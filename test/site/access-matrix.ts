@@ -1,12 +1,11 @@
 /**
  * Who may send which request, as `docs/access.md` shows it: `npm run access` writes the file from the URL table.
- * `test/http/access.test.ts` and `test/web/roles.test.ts` send these requests to the site with each kind of key and role.
+ * `test/http/route.test.ts` and `test/web/roles.test.ts` send these requests to the site with each kind of key and role.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { includesRole, isRole, KEY_SCOPES, ROLES } from '../../src/domain/role.ts';
-import { type Access, includesScope, scopeOf } from '../../src/http/access.ts';
-import type { Route } from '../../src/http/route.ts';
+import { type Access, includesScope, type Route, scopeOf } from '../../src/http/route.ts';
 import { startApi } from './site-world.ts';
 
 /** The file. */

@@ -37,7 +37,7 @@ interface Endpoint {
   readonly operation: Operation;
 }
 
-/** Paths that keys with the scope `write` change; `test/http/access.test.ts` asks for their other methods. */
+/** Paths that keys with the scope `write` change; `test/http/route.test.ts` asks for their other methods. */
 const WRITTEN: ReadonlySet<string> = new Set([
   '/api/v1/services',
   '/api/v1/services/{slug}',

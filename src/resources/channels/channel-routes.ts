@@ -11,7 +11,6 @@ import type { StoredMessage } from '../../store/ports/channels.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
-import { withSettings } from '../kit/typed-settings.ts';
 import {
   bearerOf,
   changed,
@@ -21,6 +20,7 @@ import {
   privately,
   REMOVED,
   readId,
+  withSettings,
 } from '../kit/write-route.ts';
 import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from './channel-document.ts';
 import {

@@ -2,7 +2,7 @@
  * Lists of what an account has, page by page as all lists of the API: `limit`, `offset` and `cursor`, `total`, and the `Link`
  * header (docs/api.md, Lists).
  */
-import type { KeyBearer } from '../../http/access.ts';
+
 import {
   CURSOR_PARAMETER,
   cutPage,
@@ -19,7 +19,7 @@ import {
   type ParameterValues,
   readParameters,
 } from '../../http/parameters.ts';
-import { json, type Route } from '../../http/route.ts';
+import { json, type KeyBearer, type Route } from '../../http/route.ts';
 import { namedObject, PAGE_MEMBERS, whole } from '../../http/schema.ts';
 import { type TSchema, Type } from '../../json-schema.ts';
 import { bearerOf, type OwnEndpoint, ownRoute } from './write-route.ts';

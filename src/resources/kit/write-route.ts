@@ -1,7 +1,5 @@
 /** Routes of the API that need a key: changes of what an account has, and reads that only the account may make. */
-
 import { KEY_SCOPES, type KeyScope } from '../../domain/role.ts';
-import type { KeyBearer } from '../../http/access.ts';
 import { readRevisions } from '../../http/conditional.ts';
 import {
   IF_NONE_MATCH,
@@ -11,7 +9,14 @@ import {
   problems,
 } from '../../http/openapi.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { HttpRequest, HttpResponse, Route, WriteMethod, WriteRequest } from '../../http/route.ts';
+import type {
+  HttpRequest,
+  HttpResponse,
+  KeyBearer,
+  Route,
+  WriteMethod,
+  WriteRequest,
+} from '../../http/route.ts';
 import { patchOf } from '../../http/schema.ts';
 import type { TObject, TSchema } from '../../json-schema.ts';
 import type { AccountPrincipal } from './change.ts';
@@ -35,7 +40,7 @@ export const CREATED_HEADERS = {
   Location: { description: 'Where it can be read.', schema: { type: 'string' } },
 };
 
-export interface RequestBody {
+interface RequestBody {
   readonly schema: TSchema;
   readonly example: object;
   /** Maximum size, bytes. */
@@ -223,4 +228,49 @@ export function readId(text: string | undefined, what: NumberedThing): number {
   throw new HttpError(`${what}_not_found`, message, {
     errors: [{ field: null, code: `no_${what}`, message }],
   });
+}
+
+type Kinds = Readonly<Record<string, { readonly settings: TObject }>>;
+
+export function withSettings<S extends TObject>(schema: S, kinds: Kinds): S {
+  const typed = {
+    ...schema.properties.settings,
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      [...settingsOf(kinds)].map(([name, owners]) => [name, mergedSetting(owners)]),
+    ),
+  };
+  return withMember(schema, 'settings', typed);
+}
+
+/** The schema with a member in place of another. */
+export function withMember<S extends TObject>(schema: S, name: string, member: object): S {
+  return { ...schema, properties: { ...schema.properties, [name]: member } };
+}
+
+function settingsOf(kinds: Kinds): ReadonlyMap<string, ReadonlyMap<string, TSchema>> {
+  const found = new Map<string, Map<string, TSchema>>();
+  for (const [kind, { settings }] of Object.entries(kinds))
+    for (const [name, schema] of Object.entries<TSchema>(settings.properties))
+      found.set(name, (found.get(name) ?? new Map<string, TSchema>()).set(kind, schema));
+  return found;
+}
+
+/** One schema for a setting: what all its kinds have in common. It is a secret where no kind shows it. */
+function mergedSetting(owners: ReadonlyMap<string, TSchema>): object {
+  const schemas = [...owners.values()];
+  const types = [...new Set(schemas.map(({ type }) => String(type)))];
+  const words = schemas.map(({ enum: allowed }) => allowed);
+  const [items] = schemas.map((schema) => schema.items);
+  const described = [...owners].map(([kind, { description }]) =>
+    description === undefined ? kind : `${kind}: ${description}`,
+  );
+  return {
+    ...(types.length === 1 ? { type: types[0] } : { oneOf: types.map((type) => ({ type })) }),
+    ...(items === undefined ? {} : { items }),
+    ...(words.includes(undefined) ? {} : { enum: [...new Set(words.flat())] }),
+    ...(schemas.every(({ writeOnly }) => writeOnly === true) ? { writeOnly: true } : {}),
+    description: `Of ${described.join('; ').replace(/([^.])$/, '$1.')}`,
+  };
 }

@@ -15,9 +15,8 @@ import type { ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuseRole } from '../kit/change.ts';
 import { anyRevision } from '../kit/create-changes.ts';
 import { limitsFor } from './check-document.ts';
-import { makeHeartbeatAddress } from './heartbeat-addresses.ts';
 import { type PresentCheck, readServiceDocument, type ServiceDocument } from './service-document.ts';
-import { needsProof, type ServiceContext, serviceChanges } from './services.ts';
+import { makeHeartbeatAddress, needsProof, type ServiceContext, serviceChanges } from './services.ts';
 
 /** Maximum number of trials of checks by one account within a minute, since they go to servers of others. */
 export const TRIALS_PER_MINUTE = 10;

@@ -1,13 +1,24 @@
 /** Services of an account: its owners, its editors or the operator add, change and remove them (decisions, Ownership). */
+
+import { randomBytes } from 'node:crypto';
 import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming } from '../../domain/check-timing.ts';
+import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../../domain/service.ts';
 import { operatorLimits } from '../../kinds/check-members.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { Beside, DefinedService, ServiceStore } from '../../store/ports/services.ts';
-import { type AccountPrincipal, accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
-import { createChanges, type ReadingOf } from '../kit/create-changes.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  mayChange,
+  type Outcome,
+  type Principal,
+  refuse,
+} from '../kit/change.ts';
+import { type ChangeTarget, createChanges, type ReadingOf } from '../kit/create-changes.ts';
 import { type CheckBounds, limitsFor } from './check-document.ts';
 import { claimPlace, hasMoved, type PlaceContext, takeProven } from './domains.ts';
 import { sealSettings } from './seal-settings.ts';
@@ -27,7 +38,7 @@ export interface ServiceContext extends PlaceContext {
   readonly bounds: CheckBounds;
 }
 
-export type OwnedService = Service & { readonly accountId: number };
+type OwnedService = Service & { readonly accountId: number };
 
 interface WantedService {
   readonly service: Registration;
@@ -157,7 +168,7 @@ async function sealed(
   return { ...service, check };
 }
 
-export function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
+function ownedOutcome(outcome: Outcome<Service>): Outcome<OwnedService> {
   if (!outcome.ok) return outcome;
   const { value } = outcome;
   if (isOwned(value)) return accept(value);
@@ -229,4 +240,59 @@ export function refuseListed(
   const labels = domain.split('.');
   const parent = labels.map((_, index) => labels.slice(index).join('.')).find((one) => listed.has(one));
   return parent === undefined ? reading : refuse({ code: 'catalogue_owns', domain, parent }, 'domain');
+}
+
+/** Bytes of a secret: as hard to guess as a random UUID. */
+const SECRET_BYTES = 16;
+
+/** Makes the secret of a heartbeat address. */
+export function makeAddressSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/**
+ * Gives a service a new heartbeat address; the former one ends. Returns its
+ * secret, of which only a hash is stored: show it once. Refused with `role_required`, `no_owned_service` or `service_stale`.
+ */
+export async function makeHeartbeatAddress(
+  context: ServiceContext,
+  principal: Principal,
+  target: ChangeTarget<string>,
+  secret: string = makeAddressSecret(),
+): Promise<Outcome<{ readonly slug: string; readonly secret: string }>> {
+  const addressHash = hashAddressSecret(secret);
+  return await serviceChanges.change(context, principal, target, ({ slug: known, check, revision }) =>
+    attempt(async () => {
+      await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
+      return { slug: known, secret };
+    }),
+  );
+}
+
+/** Ends the heartbeat address of a service. Refused as {@link makeHeartbeatAddress}. */
+export async function removeHeartbeatAddress(
+  context: ServiceContext,
+  principal: Principal,
+  target: ChangeTarget<string>,
+): Promise<Outcome<unknown>> {
+  return await serviceChanges.change(context, principal, target, (service) => {
+    const { addressHash: _, ...check } = service.check;
+    return attempt(() => context.registry.changeService(service.slug, { check }, [service.revision]));
+  });
+}
+
+/** Renews the signed address of a service's badge, which it has while it is private; the former one ends. Refused as {@link makeHeartbeatAddress}. */
+export async function renewBadgeAddress(
+  context: ServiceContext,
+  principal: Principal,
+  target: ChangeTarget<string>,
+): Promise<Outcome<OwnedService>> {
+  return await serviceChanges.change(context, principal, target, async (service) => {
+    const badgeRenewals = (service.badgeRenewals ?? 0) + 1;
+    return ownedOutcome(
+      await attempt(() =>
+        context.registry.changeService(service.slug, { badgeRenewals }, [service.revision]),
+      ),
+    );
+  });
 }

@@ -1,11 +1,31 @@
-/** Webhooks of an account: its owners and editors create, remove, test and replay them. */
+/** Webhooks of an account: its owners and editors create, remove, test and replay them, also by the API. */
 import { type DestinationsOf, refuseUrl } from '../../domain/allowed-destinations.ts';
+import { formatTime } from '../../domain/durations.ts';
 import { webhookBody } from '../../domain/webhook-event.ts';
+import { parseJson } from '../../http/body.ts';
+import type { Route } from '../../http/route.ts';
+import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
+import { type Static, Type } from '../../json-schema.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-sender.ts';
+import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
+import type { IdempotentCalls } from '../../store/ports/registry.ts';
 import type { Webhook, WebhookStore } from '../../store/ports/webhooks.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
+import { repeatableRoute } from '../kit/once.ts';
+import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { resultOf } from '../kit/refused.ts';
+import {
+  changed,
+  idParameter,
+  mayWrite,
+  principalOf,
+  REMOVED,
+  readId,
+  writeRoute,
+} from '../kit/write-route.ts';
 
-export interface WebhookContext {
+interface WebhookContext {
   readonly registry: WebhookStore;
   readonly destinations: DestinationsOf;
   readonly now: () => number;
@@ -90,4 +110,94 @@ function readUrl(text: string): string | null {
   if (!/^https?:\/\//.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
   const { href, username, password } = new URL(text);
   return username === '' && password === '' ? href : null;
+}
+
+/** Maximum size of a body, bytes. */
+const MAX_BYTES = 4_096;
+
+const NewWebhookSchema = named(
+  'WebhookInput',
+  Type.Object(
+    { url: Type.String({ maxLength: 2_000, description: 'Where events are sent, by POST.' }) },
+    { additionalProperties: false },
+  ),
+);
+const readNewWebhook = createDocumentReader<{ readonly url: string }>(NewWebhookSchema);
+
+const WEBHOOK_MEMBERS = { id: whole('Its number.'), url: Type.String(), created_at: TimeSchema };
+const WebhookSchema = namedObject('Webhook', WEBHOOK_MEMBERS);
+const CreatedWebhookSchema = namedObject('CreatedWebhook', {
+  ...WEBHOOK_MEMBERS,
+  secret: Type.String({ description: 'Signs every delivery; it is shown only here.' }),
+});
+
+export function webhookRoutes(sources: {
+  readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
+  readonly destinations: DestinationsOf;
+  readonly now: () => number;
+  /** The requests to the server of a webhook, for the OpenAPI document. */
+  readonly callbacks: object;
+}): Route[] {
+  const { registry, callbacks } = sources;
+  return [
+    ownListRoute({
+      path: '/api/v1/webhooks',
+      id: 'listWebhooks',
+      tag: 'Account',
+      summary: 'List webhooks',
+      description:
+        'Without their secrets. A key without the scope write sees no more of a URL than its origin, since its path is often a secret.',
+      name: 'WebhookList',
+      member: 'webhooks',
+      item: WebhookSchema,
+      order: 'Oldest first.',
+      place: ['number'],
+      placeOf: placeOfId,
+      async read(accountId, window) {
+        return cutWindow(await registry.webhooksOf(accountId), window, placeOfId);
+      },
+      view: (webhook, key) => viewWebhook(mayWrite(key) ? webhook : withoutPath(webhook)),
+    }),
+    repeatableRoute(sources, {
+      path: '/api/v1/webhooks',
+      id: 'createWebhook',
+      tag: 'Account',
+      summary: 'Create a webhook',
+      description: 'It gets the events of the services of the account.',
+      body: { schema: NewWebhookSchema, example: { url: 'https://example.com/hook' }, maxBytes: MAX_BYTES },
+      answers: { 201: { description: 'The webhook.', schema: CreatedWebhookSchema } },
+      callbacks,
+      problems: {
+        403: 'The account has as many webhooks as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
+      },
+      change: async (context, { key, body }) =>
+        resultOf(await addWebhook(context, principalOf(key), resultOf(readNewWebhook(parseJson(body))))),
+      answer: (webhook) => changed(201, { ...viewWebhook(webhook), secret: webhook.secret }),
+    }),
+    writeRoute({
+      path: '/api/v1/webhooks/:id',
+      method: 'DELETE',
+      id: 'removeWebhook',
+      tag: 'Account',
+      summary: 'Delete a webhook',
+      description: 'Its deliveries are removed, too.',
+      parameters: [idParameter('webhook')],
+      answers: { 204: { description: 'It is removed.' } },
+      problems: { 404: 'The account has no such webhook (webhook_not_found).' },
+      async handle({ key, params }) {
+        resultOf(await removeWebhook(sources, principalOf(key), readId(params.id, 'webhook')));
+        return REMOVED;
+      },
+    }),
+  ];
+}
+
+/** The webhook with `…` in place of what follows the origin of its URL. */
+function withoutPath(webhook: Webhook): Webhook {
+  const { origin, href } = new URL(webhook.url);
+  return href === `${origin}/` ? webhook : { ...webhook, url: `${origin}/…` };
+}
+
+function viewWebhook({ id, url, createdAt }: Webhook): Static<typeof WebhookSchema> {
+  return { id, url, created_at: formatTime(createdAt) };
 }

@@ -8,13 +8,13 @@ import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { timeToSecond } from '../../language/phrase.ts';
 import { verifyDomain } from '../../resources/services/domains.ts';
+import type { Trial } from '../../resources/services/new-service.ts';
 import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
   renewBadgeAddress,
-} from '../../resources/services/heartbeat-addresses.ts';
-import type { Trial } from '../../resources/services/new-service.ts';
-import { serviceChanges } from '../../resources/services/services.ts';
+  serviceChanges,
+} from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { nameWithoutHost } from '../../view/badge-addresses.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';

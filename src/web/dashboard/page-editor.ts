@@ -1,5 +1,7 @@
-/** `/dashboard/pages/:slug`: the texts, services, groups, pictures and embed of a status page. */
-
+/**
+ * `/dashboard/pages`: the status pages of an account, and the form that creates one. `/dashboard/pages/:slug`: the texts,
+ * services, groups, pictures and embed of a status page.
+ */
 import type { Service } from '../../domain/service.ts';
 import {
   countServices,
@@ -17,10 +19,9 @@ import { readUpload, seeOther } from '../../http/form.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { type Refused, refuse } from '../../resources/kit/change.ts';
-import { arrangeStatusPage, type PageArrangement } from '../../resources/pages/arrange-page.ts';
 import { pictureUrlOf } from '../../resources/pages/page-document.ts';
 import { verifyPageDomain } from '../../resources/pages/page-domains.ts';
-import { pageChanges } from '../../resources/pages/pages.ts';
+import { arrangeStatusPage, type PageArrangement, pageChanges } from '../../resources/pages/pages.ts';
 import { pageUrl } from '../../view/page-address.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import { findListed, pageNotFound, picturePart } from '../../view/status-page-view.ts';
@@ -39,9 +40,9 @@ import {
   type ShowPage,
   shownRevision,
   targetIn,
+  visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { PAGES_PATH } from './page-overview.ts';
 import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
@@ -325,4 +326,39 @@ function findServices(
     (origin === 'owner' ? 0 : 2) + (name.toLowerCase().startsWith(wanted) ? 0 : 1);
   const sorted = [...found].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en'));
   return { services: sorted.slice(0, MAX_RESULTS), more: Math.max(0, sorted.length - MAX_RESULTS) };
+}
+
+const PAGES_PATH = '/dashboard/pages';
+
+export function pageOverview(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry } = sources;
+
+  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
+    const { texts } = session.language;
+    const pages = await registry.pagesOf(session.accountId);
+    return show('./dashboard-pages', session, refused, {
+      title: texts.dashboard.pages,
+      problems: refused?.problems ?? {},
+      typed: { slug: refused?.typed.get('slug') ?? '', title: refused?.typed.get('title') ?? '' },
+      bounds: PAGE_BOUNDS,
+      maxTitle: PAGE_TEXTS.title,
+      pages: pages.map((page) => ({
+        ...page,
+        about: texts.pageEditor.about(page.slug, countServices(page.groups), time(page.updatedAt)),
+      })),
+    });
+  };
+
+  return [
+    visitorRoute(sources, PAGES_PATH, 'viewer', (session) => overview(session, null)),
+    visitorForms(
+      sources,
+      PAGES_PATH,
+      overview,
+    )('add', async (_, session, fields) => {
+      const { title = '', slug = '' } = Object.fromEntries(fields);
+      const outcome = await pageChanges.add(changeContext(sources), session, { slug, title });
+      return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
+    }),
+  ];
 }

@@ -1,12 +1,12 @@
-/** The part that all views of an owner's status page share: their frame for the template. Pure. */
+/** The part that all views of an owner's status page share: their frame for the template, and its headline. Pure. */
 import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { readableColours } from '../../domain/page-colour.ts';
-import type { PageStanding } from '../../domain/status/outage-verdict.ts';
+import type { PageStanding, PageStatus, PageVerdict } from '../../domain/status/outage-verdict.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { HttpRequest } from '../../http/route.ts';
 import { pageUrl, pathFor } from '../../view/page-address.ts';
 import { picturePart } from '../../view/status-page-view.ts';
-import type { ChosenLanguage } from '../language/language.ts';
+import type { ChosenLanguage, LanguageTexts } from '../language/language.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 
 /** A shape for each standing, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
@@ -75,4 +75,41 @@ export function brandStyle(colour: string): string {
     `.own{border-top:6px solid ${colour}}`,
     '',
   ].join('\n');
+}
+
+/**
+ * Returns the headline, and the status whose colour it has. `isCurrent`: checks are made now, so that what they saw last still
+ * holds.
+ */
+export function describePage(
+  verdict: PageVerdict,
+  isCurrent: boolean,
+  { texts: { statusPage } }: LanguageTexts,
+): { readonly look: PageStatus; readonly text: string } {
+  const { status, look, reported, inMaintenance, counts, watched } = verdict;
+  const hasTrouble = status !== 'up' && status !== 'unknown';
+  const said =
+    reported !== null
+      ? statusPage.incidentReported
+      : // Which services are affected says more than that there is maintenance.
+        inMaintenance && !hasTrouble
+        ? statusPage.inMaintenance
+        : null;
+  const seen = statusPage.seen(verdict);
+  const isFine = status === 'up' && counts.up === watched;
+  const checks =
+    !isCurrent && status !== 'unknown'
+      ? statusPage.lastKnown(seen)
+      : said !== null && isFine
+        ? statusPage.checksPass
+        : seen;
+  return {
+    look: said === null && !isCurrent ? 'unknown' : look,
+    text: sentence(said === null ? [checks] : watched === 0 ? [said] : [said, checks]),
+  };
+}
+
+function sentence(clauses: readonly string[]): string {
+  const text = clauses.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -34,8 +34,7 @@ import {
   viewIncidents,
   viewMaintenances,
 } from './page-content.ts';
-import { brandStyle, framePage, postPart } from './page-frame.ts';
-import { describePage } from './page-headline.ts';
+import { brandStyle, describePage, framePage, postPart } from './page-frame.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './page-readers.ts';
 
 export interface StatusPageViewSources

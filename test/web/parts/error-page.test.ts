@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { overloaded } from '../../../src/http/overload.ts';
 import { HttpError } from '../../../src/http/problem.ts';
 import type { HttpRequest } from '../../../src/http/route.ts';
-import { createErrorPage } from '../../../src/web/parts/error-page.ts';
+import { createErrorPage } from '../../../src/web/parts/views.ts';
 
 /** An error page whose renderer writes down what it is asked for. */
 function createWorld() {

@@ -1,8 +1,7 @@
 /** Who may do what: every method of every route of the URL table, asked with each kind of key and without one. */
 import t from 'tap';
 import { KEY_SCOPES } from '../../src/domain/role.ts';
-import { type Access, scopeOf } from '../../src/http/access.ts';
-import { methodsOf, type Route } from '../../src/http/route.ts';
+import { type Access, methodsOf, type Route, scopeOf } from '../../src/http/route.ts';
 import { from, service, startApi, type World } from '../site/site-world.ts';
 
 /** Values of the parameters of paths; most lead to nothing. */

@@ -3,7 +3,7 @@ import t from 'tap';
 import { OWNER_SEVERITIES } from '../../../src/domain/incident/owner-incident.ts';
 import { judgePage, type PageStanding } from '../../../src/domain/status/outage-verdict.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
-import { describePage } from '../../../src/web/status-page/page-headline.ts';
+import { describePage } from '../../../src/web/status-page/page-frame.ts';
 
 /** By what checks see: the headline of a page that says nothing, during announced maintenance, and with an incident. */
 const TABLE: readonly (readonly [readonly PageStanding[], string, string, string])[] = [
