@@ -19,6 +19,8 @@ const KEEP_AFTER_MS = 20_000;
  * @param {string} file
  */
 exports.runCompiled = (file) => {
+  // An option of all threads, which the one that started this may have changed; it is part of the tag.
+  setFlagsFromString('--flush-bytecode');
   const tag = cachedDataVersionTag();
   const places = placesOf(file, tag);
   const cachedData = readFirst(places);
