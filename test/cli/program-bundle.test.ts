@@ -94,7 +94,7 @@ t.test('what a start has compiled is kept for the next one, where it can be writ
   mkdirSync(join(folder, `bundle/src/cli/a-${tag}.code/in-the-way`), { recursive: true });
   run();
   const [code = ''] = await until(() => kept('shared'));
-  t.match(code, /^src-a-/);
+  t.match(code, /^[0-9a-f]+-a-/);
   const { ino } = statSync(join(folder, 'shared', code));
   rmSync(join(folder, `bundle/src/cli/a-${tag}.code`), { recursive: true });
   run();
@@ -104,6 +104,45 @@ t.test('what a start has compiled is kept for the next one, where it can be writ
   announceStart();
   t.same(await until(() => kept('bundle/src/cli')), [`b-${tag}.code`], 'that of the first is taken');
   t.equal(statSync(join(folder, 'shared', code)).ino, ino);
+});
+
+t.test('the first start keeps the code of all files', async (t) => {
+  const folder = t.testdir({ 'a.js': '(function () {})', 'b.js': '(function () {})' });
+  const tag = cachedDataVersionTag().toString(16);
+  runCompiled(join(folder, 'a.js'));
+  runCompiled(join(folder, 'b.js'));
+  announceStart();
+  const kept = () =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.code'))
+      .sort();
+  await until(() => (kept().length < 2 ? [] : kept()));
+  t.same(kept(), [`a-${tag}.code`, `b-${tag}.code`]);
+});
+
+t.test('code that is damaged, or of another source of the same length, is left', async (t) => {
+  const folder = t.testdir({ 'a.js': '(function (module) { module.exports = "old"; })' });
+  const file = join(folder, 'a.js');
+  const place = join(folder, `a-${cachedDataVersionTag().toString(16)}.code`);
+  const keep = async () => {
+    const exported = runCompiled(file);
+    announceStart();
+    await until(() => (existsSync(place) ? [place] : []));
+    return exported;
+  };
+  t.equal(await keep(), 'old');
+  writeFileSync(file, '(function (module) { module.exports = "new"; })');
+  const { ino } = statSync(place);
+  t.equal(await keep(), 'new');
+  await until(() => (statSync(place).ino === ino ? [] : [place]));
+  const whole = readFileSync(place);
+  for (let at = 0; at < whole.length; at += 5) {
+    const damaged = Buffer.from(whole);
+    damaged.writeUInt8(damaged.readUInt8(at) ^ 0x10, at);
+    writeFileSync(place, damaged);
+    t.equal(runCompiled(file), 'new', `byte ${at}`);
+    announceStart();
+  }
 });
 
 /** Waits until there is something. */
