@@ -151,9 +151,10 @@ function entriesOfPage(view: PageView, url: string): AtomEntry[] {
   const { posts, announced } = postsOfPage(view);
   const incidents = posts.map((one): AtomEntry => {
     const { status, severity, title } = one;
-    const incident = asServiceIncident(one, 0, url);
+    const id = ownerIncidentId(one.id);
+    const incident = asServiceIncident(one, { id, serviceId: 0, sourceUrl: url });
     return {
-      id: `incident/${ownerIncidentId(one.id)}`,
+      id: `incident/${id}`,
       title: `${title} (${severity}, ${status})`,
       url,
       publishedAt: one.createdAt,

@@ -43,7 +43,9 @@ const readStructure = createDocumentReader<AppliedMaintenance>(AppliedMaintenanc
 /** Maintenance of an account by title. Further ones with the same title have their number in the order in which they were made. */
 export function keyMaintenances(posts: readonly OwnerMaintenance[]): ReadonlyMap<string, OwnerMaintenance> {
   const keyOf = createKeys();
-  return new Map(posts.toSorted((a, b) => a.id - b.id).map((one) => [keyOf(one.title), one]));
+  return new Map(
+    posts.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id).map((one) => [keyOf(one.title), one]),
+  );
 }
 
 /** Makes the keys of titles: `Disks`, `Disks (2)`, and so on. */

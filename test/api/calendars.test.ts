@@ -22,6 +22,7 @@ t.test('maintenance is a calendar that readers take, with the same ids for ever'
     ada,
   );
   t.equal(made.status, 201);
+  const { id } = made.json;
   const read = async (path: string) => {
     const response = await world.get(path);
     t.equal(response.headers.get('content-type'), 'text/calendar; charset=utf-8');
@@ -44,7 +45,7 @@ t.test('maintenance is a calendar that readers take, with the same ids for ever'
   };
   const first = Date.UTC(2026, 10, 24, 21);
   const eventAt = (week: number, name: string) => ({
-    uid: `m1-${first / 1_000 + week * 604_800}@upbeat.test`,
+    uid: `${id}-${first / 1_000 + week * 604_800}@upbeat.test`,
     sequence: 0,
     start: at(first + week * 168 * HOUR),
     hours: 1,
@@ -56,13 +57,13 @@ t.test('maintenance is a calendar that readers take, with the same ids for ever'
   const all = allOf('Acme');
   t.strictSame(await read('/status/shop/calendar.ics'), allOf('Shop (shop.example)'));
   t.strictSame(await read('/p/acme/calendar.ics'), all);
-  await send('POST', '/api/v1/maintenances/m1/occurrence', { action: 'skip' }, ada);
+  await send('POST', `/api/v1/maintenances/${id}/occurrence`, { action: 'skip' }, ada);
   t.match(await read('/p/acme/calendar.ics'), [
     { uid: all[0]?.uid, sequence: 1, status: 'CANCELLED' },
     { uid: all[1]?.uid, sequence: 1, status: 'CONFIRMED' },
     {},
   ]);
-  await send('DELETE', '/api/v1/maintenances/m1', undefined, ada);
+  await send('DELETE', `/api/v1/maintenances/${id}`, undefined, ada);
   t.same(
     new Set((await read('/status/shop/calendar.ics')).map(({ status }) => status)),
     new Set(['CANCELLED']),

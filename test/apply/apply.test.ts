@@ -224,7 +224,8 @@ t.test('maintenance is announced, kept, changed and withdrawn with services and 
   t.strictSame(await apply(document, { prune: true }), [], 'again changes nothing, not even the past one');
   t.strictSame(await apply({ services: document.services }, { prune: true }), [], 'no list removes nothing');
   const [shop] = await registry.servicesOf(accountId);
-  const stored = async () => (await registry.ownerMaintenancesOf(accountId)).toSorted((a, b) => a.id - b.id);
+  const stored = async () =>
+    (await registry.ownerMaintenancesOf(accountId)).toSorted((a, b) => a.createdAt - b.createdAt);
   t.match(await stored(), [
     {
       plain: 'All new.',

@@ -24,11 +24,16 @@ t.test(
         body: JSON.stringify(body),
       });
       t.ok(response.ok, `${path}: ${response.status}`);
+      return (await response.json()) as { readonly id: string };
     };
     const beat = (status: string) => post(heartbeatKey, '/heartbeat', { domain: DOMAIN, status });
     await beat('ok');
     const writeKey = await world.addChannels(installation, program(), [SLUG]);
-    await post(writeKey, '/maintenances', { title: 'New disks', services: [SLUG], duration: '8h' });
+    const { id } = await post(writeKey, '/maintenances', {
+      title: 'New disks',
+      services: [SLUG],
+      duration: '8h',
+    });
     type Incidents = { readonly incidents: readonly { readonly severity: string; readonly title: string }[] };
     const listed = (count: number) =>
       program().until(`/api/v1/incidents/${SLUG}`, ({ incidents }: Incidents) => incidents.length === count);
@@ -54,7 +59,7 @@ t.test(
       nothingIsTold();
     }
 
-    await post(writeKey, '/maintenances/m1/occurrence', { action: 'end' });
+    await post(writeKey, `/maintenances/${id}/occurrence`, { action: 'end' });
     pass(60_000);
     await world.untilTold(1);
     t.match(world.told().webhook, [{ type: 'alert' }]);

@@ -14,6 +14,7 @@ import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { double } from '../support/double.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { DefinedRule, News, Telling } from './diary.ts';
+import { withoutMark } from './read-outcome.ts';
 import type { World } from './world.ts';
 import { CHANNELS, type RuleScript } from './world-alerts.ts';
 import type { WorldClock } from './world-clock.ts';
@@ -248,7 +249,7 @@ function describeItem({
   ...item
 }: MessageItem): string {
   const { incident, maintenance } = item;
-  const name = incident?.source === 'vendor' ? incident.title : incident?.id;
+  const name = incident?.source === 'vendor' ? incident.title : withoutMark(incident?.id ?? '');
   return [
     ...[event, `s${service.id}`, status, `since ${since}`],
     ...(lastedMs === null ? [] : [`for ${lastedMs}`]),

@@ -46,11 +46,11 @@ function describeEvent({ serviceId: service, change, at, recordedAt }: AlertEven
       return { service, kind: 'scope', what: `${change.from} to ${change.to}`, at, recordedAt };
     case 'incident': {
       const { source, severity, status, title, id } = change.incident;
-      const name = source === 'vendor' ? title : id;
+      const name = source === 'vendor' ? title : withoutMark(id);
       return { service, kind: 'incident', what: `${name} ${severity} ${status}`, at, recordedAt };
     }
     case 'maintenance': {
-      const name = change.source === 'vendor' ? change.title : change.id;
+      const name = change.source === 'vendor' ? change.title : withoutMark(change.id);
       return { service, kind: 'maintenance', what: `${name} ${change.phase}`, at, recordedAt };
     }
     case 'certificate':
@@ -60,5 +60,10 @@ function describeEvent({ serviceId: service, change, at, recordedAt }: AlertEven
 
 /** The ID of a vendor's incident is a digest: its title is that of its entry. */
 function nameOf({ id, source, title, serviceId }: Incident): string {
-  return source === 'vendor' ? `${title} ${serviceId}` : id;
+  return source === 'vendor' ? `${title} ${serviceId}` : withoutMark(id);
+}
+
+/** The ID of an owner's maintenance, which is of one service here, without what stands for the service. */
+export function withoutMark(id: string): string {
+  return id.replace(/^(owner-m\d+-\d+)-[0-9a-f]+$/, '$1');
 }

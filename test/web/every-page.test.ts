@@ -59,8 +59,17 @@ async function furnish(world: World) {
   const words = { registry, siteUrl, now: clock.now };
   const owner = { role: 'owner', accountId: 1 } as const;
   const said = { title: 'New disks', pages: ['acme'] };
-  await incidentChanges.add(words, owner, { ...said, status: 'resolved', text: 'It is **over**.' });
-  await maintenanceChanges.add(words, owner, { ...said, duration: '1h', recurrence: 'FREQ=WEEKLY' });
+  const over = await incidentChanges.add(words, owner, {
+    ...said,
+    status: 'resolved',
+    text: 'It is **over**.',
+  });
+  const work = await maintenanceChanges.add(words, owner, {
+    ...said,
+    duration: '1h',
+    recurrence: 'FREQ=WEEKLY',
+  });
+  if (!over.ok || !work.ok) throw new Error('what the owner says is refused');
   const sha256 = (text: string) => new Uint8Array(createHash('sha256').update(text).digest());
   const expiresAt = NOW + DAY;
   const link = { kind: 'person', accountId: 1, personId: null, invitation: null, expiresAt } as const;
@@ -82,7 +91,7 @@ async function furnish(world: World) {
     '/badges/:slug': ['/badges/wordy-example?variant=uptime&window=24h'],
     '/p/:slug': ['/p/acme', '/p/inner'],
     '/p/:slug/embed': ['/p/acme/embed'],
-    '/p/:slug/incidents/:id': ['/p/acme/incidents/owner-1'],
+    '/p/:slug/incidents/:id': [`/p/acme/incidents/owner-${over.value.id}`],
     '/setup/:secret': ['/setup/setup'],
     '/invitations/:secret': ['/invitations/invitation'],
     '/alerts/acknowledge/:secret': [acknowledge],
@@ -95,8 +104,8 @@ async function furnish(world: World) {
     '/dashboard/channels/new/:kind': ['/dashboard/channels/new/webhook'],
     '/dashboard/channels/:id': [`/dashboard/channels/${channel.id}`],
     '/dashboard/rules/:id': ['/dashboard/rules/1'],
-    '/dashboard/incidents/:id': ['/dashboard/incidents/owner-1'],
-    '/dashboard/maintenances/:id': ['/dashboard/maintenances/m1'],
+    '/dashboard/incidents/:id': [`/dashboard/incidents/owner-${over.value.id}`],
+    '/dashboard/maintenances/:id': [`/dashboard/maintenances/m${work.value.id}`],
     '/dashboard/pages/:slug': ['/dashboard/pages/acme'],
   };
   return { examples, cookie: `__Host-upbeat=${token}` };

@@ -107,13 +107,16 @@ const FORMS: Readonly<Record<string, Role>> = {
 /** Routes of people, whatever their role is. */
 const OTHERS = ['/dashboard/switch', '/invitations/:secret', '/invitations/:secret/accept'];
 
+/** IDs of incidents and of maintenances by the number of the role that they are for. */
+type Posted = readonly { readonly said: number; readonly work: number }[];
+
 /** The path of a route with the slug of ada's service or page, or the ID of her channel, rule, incident or maintenance. */
-const pathOf = (route: string, id = 1) =>
+const pathOf = (route: string, posted: Posted, id = 1) =>
   route
     .replace(':slug', route.includes('/pages/') ? 'acme' : 'mine')
     .replace(':kind', 'gotify')
-    .replace('incidents/:id', `incidents/owner-${id}`)
-    .replace('maintenances/:id', `maintenances/m${id}`)
+    .replace('incidents/:id', `incidents/owner-${posted[id - 1]?.said}`)
+    .replace('maintenances/:id', `maintenances/m${posted[id - 1]?.work}`)
     .replace(':id', String(id));
 
 async function setUp(t: import('tap').Test) {
@@ -123,6 +126,7 @@ async function setUp(t: import('tap').Test) {
   const writer = { role: 'owner', accountId: ada.id } as const;
   const said = { title: 'Disks', pages: ['acme'] };
   const words = { registry, siteUrl: 'https://upbeat.test', now: () => NOW };
+  const posted: { said: number; work: number }[] = [];
   // One for each role, because the forms remove them.
   for (const name of ROLES) {
     const settings = { server: 'https://push.example.com', token: 'hooks.example' };
@@ -131,8 +135,9 @@ async function setUp(t: import('tap').Test) {
     const of = { own: true, services: [], categories: [], publicCategories: [], pages: [] };
     const timing = { afterMs: 0, repeatMs: null, quiet: null, enabled: true };
     await registry.addRule({ ...owned, of, events: ['down'], channels: [1], ...timing });
-    await incidentChanges.add(words, writer, { ...said, status: 'resolved', text: 'Over.' });
-    await maintenanceChanges.add(words, writer, { ...said, duration: '1h' });
+    const over = await incidentChanges.add(words, writer, { ...said, status: 'resolved', text: 'Over.' });
+    const work = await maintenanceChanges.add(words, writer, { ...said, duration: '1h' });
+    if (over.ok && work.ok) posted.push({ said: over.value.id, work: work.value.id });
   }
   await registry.addClaim(ada.id, { domain: 'new.example', kind: 'root', createdAt: NOW });
   const people = {
@@ -140,14 +145,14 @@ async function setUp(t: import('tap').Test) {
     editor: await join(ada.id, 'editor'),
     viewer: await join(ada.id, 'viewer'),
   };
-  return { ...world, people };
+  return { ...world, people, posted };
 }
 
 /** Forms with a file. */
 const IS_UPLOAD = /\/(logo|favicon)$/;
 
 t.test('it lets each role see and send what the role permits, and nothing else', async (t) => {
-  const { routes, people, grace, call, post, upload } = await setUp(t);
+  const { routes, people, posted, grace, call, post, upload } = await setUp(t);
   t.same(
     routes.map(({ path }) => path).sort(),
     [...Object.keys(PAGES), ...Object.keys(FORMS), ...OTHERS].sort(),
@@ -162,7 +167,7 @@ t.test('it lets each role see and send what the role permits, and nothing else',
   // From the lesser role, because the forms of the greater one change what is there.
   for (const [index, role] of ROLES.toReversed().entries()) {
     for (const [route, needed] of Object.entries(PAGES)) {
-      const { status, code } = await call(pathOf(route, index + 1), people[role]);
+      const { status, code } = await call(pathOf(route, posted, index + 1), people[role]);
       t.same(
         [status, code],
         includesRole(role, needed) ? [200, ''] : [0, 'forbidden_role'],
@@ -170,7 +175,7 @@ t.test('it lets each role see and send what the role permits, and nothing else',
       );
     }
     for (const [route, needed] of Object.entries(FORMS)) {
-      const path = pathOf(route, index + 1);
+      const path = pathOf(route, posted, index + 1);
       const use = IS_UPLOAD.exec(path)?.[1];
       const sent = use
         ? upload(path, people[role], new Uint8Array(), {}, use)
@@ -185,7 +190,7 @@ t.test('it lets each role see and send what the role permits, and nothing else',
   }
   for (const [route] of Object.entries({ ...PAGES, ...FORMS })) {
     if (!route.includes(':slug')) continue;
-    const path = pathOf(route);
+    const path = pathOf(route, posted);
     const { code } =
       route in PAGES
         ? await call(path, grace)
@@ -195,21 +200,21 @@ t.test('it lets each role see and send what the role permits, and nothing else',
   }
   for (const route of Object.keys(FORMS)) {
     if (IS_UPLOAD.test(route)) continue;
-    t.match(await post(pathOf(route), null, {}), { code: 'forbidden_form' }, `nobody sends ${route}`);
+    t.match(await post(pathOf(route, posted), null, {}), { code: 'forbidden_form' }, `nobody sends ${route}`);
   }
 });
 
 t.test('it shows no form that the role may not send, and nothing secret', async (t) => {
-  const { registry, people, ada, call } = await setUp(t);
+  const { registry, people, posted, ada, call } = await setUp(t);
   const secret = 'whsec_c2VjcmV0';
   await registry.addWebhook({ accountId: ada.id, url: 'https://hooks.example/x', secret, createdAt: NOW });
-  const forms = Object.entries(FORMS).map(([route, needed]) => ({ path: pathOf(route), needed }));
+  const forms = Object.entries(FORMS).map(([route, needed]) => ({ path: pathOf(route, posted), needed }));
   const shown: Record<Role, number> = { owner: 0, editor: 0, viewer: 0 };
   // What people sign in with is their own, whatever their role.
   const pages = Object.keys(PAGES).filter((path) => path !== '/dashboard/account');
   for (const role of ROLES) {
     for (const route of pages) {
-      const { text } = await call(pathOf(route), people[role]);
+      const { text } = await call(pathOf(route, posted), people[role]);
       t.notMatch(text, /\bundefined\b|\[object /, `${route} for ${role}`);
       for (const [, action = ''] of text.matchAll(
         /(?:form method="post"|class="[^"]*" method="post"|id="texts" method="post") action="([^"]+)"/g,
@@ -217,7 +222,8 @@ t.test('it shows no form that the role may not send, and nothing secret', async 
         if (action.startsWith('/sign-out')) continue;
         const first = action
           .replace(/(?<=\/channels\/)\d+/, '1')
-          .replace(/(?<=\/(?:incidents\/owner-|maintenances\/m))\d+/, '1');
+          .replace(/(?<=\/incidents\/owner-)\d+/, `${posted[0]?.said}`)
+          .replace(/(?<=\/maintenances\/m)\d+/, `${posted[0]?.work}`);
         const form = forms.find(({ path }) => path === first);
         t.ok(form !== undefined && includesRole(role, form.needed), `${role} is shown ${action} on ${route}`);
         shown[role] += 1;

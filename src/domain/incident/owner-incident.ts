@@ -1,4 +1,5 @@
 /** Incidents that owners write about their services and status pages: what they say, apart from what checks see. */
+import { createHmac } from 'node:crypto';
 import { beginningOf, type Incident, type IncidentStatus, type Severity } from './incident.ts';
 
 /** Severities that an owner can choose. A maintenance is announced by itself. */
@@ -63,6 +64,18 @@ export interface OwnerIncident {
   readonly updatedAt: number;
 }
 
+/** Posts from this number on are numbered at random, so that their ids do not count the posts of others. Older ones have small numbers. */
+export const MIN_RANDOM_NUMBER = 100_000_000_000_000;
+
+/**
+ * The end of the ids that a post has at one of its services. Of the number of a service, which would tell how many there are, it tells
+ * nothing to those who do not know `secret`; posts with small numbers keep it.
+ */
+export function serviceMark(post: number, serviceId: number, secret: string): string {
+  if (post < MIN_RANDOM_NUMBER) return `${serviceId}`;
+  return createHmac('sha256', secret).update(`${post}-${serviceId}`).digest('hex').slice(0, 12);
+}
+
 export function ownerIncidentId(id: number): string {
   return `owner-${id}`;
 }
@@ -71,6 +84,11 @@ export function ownerIncidentId(id: number): string {
 export function readOwnerIncidentId(text: string): number | null {
   const digits = /^owner-(\d{1,15})$/.exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
+}
+
+/** The number of the post in the id of an incident of a service; null: it is none of an owner's incident. */
+export function readPostOf(incidentId: string): number | null {
+  return readOwnerIncidentId(incidentId.replace(/-[0-9a-f]+$/, ''));
 }
 
 /** The incident after an update, which also changes its status. An update after the resolution may open it again. */
@@ -102,11 +120,14 @@ export function shortText<Text extends OwnerText>(text: Text): Text {
 }
 
 /** The incident as the lists of one of its services show it. `sourceUrl`: its page. */
-export function asServiceIncident(post: OwnerIncident, serviceId: number, sourceUrl: string): Incident {
+export function asServiceIncident(
+  post: OwnerIncident,
+  { id, serviceId, sourceUrl }: Pick<Incident, 'id' | 'serviceId' | 'sourceUrl'>,
+): Incident {
   const { postMortem, updates } = post;
   const timeline = updates.map(({ at, status, plain }) => ({ at, status, text: plain }));
   return {
-    id: `${ownerIncidentId(post.id)}-${serviceId}`,
+    id,
     serviceId,
     source: 'owner',
     title: post.title,

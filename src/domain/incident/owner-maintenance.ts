@@ -81,9 +81,9 @@ export async function occurrencesOf(
     .slice(0, limit);
 }
 
-/** The ID of an occurrence for one service, in lists of maintenances and of incidents. */
-export function occurrenceId(id: number, startsAt: number, serviceId: number): string {
-  return `owner-m${id}-${Math.round(startsAt / 1_000)}-${serviceId}`;
+/** The ID of an occurrence, which begins those that it has at services, in lists of maintenances and of incidents. */
+export function occurrenceId(id: number, startsAt: number): string {
+  return `owner-m${id}-${Math.round(startsAt / 1_000)}`;
 }
 
 export function ownerMaintenanceId(id: number): string {

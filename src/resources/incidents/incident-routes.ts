@@ -54,9 +54,9 @@ const ID = (name: 'slug' | 'id'): OpenApiParameter => ({
   name,
   in: 'path',
   required: true,
-  description: 'The id of an incident of the account, such as owner-3.',
+  description: 'The id of an incident of the account, such as owner-164829301745526.',
   schema: { type: 'string' },
-  example: 'owner-3',
+  example: 'owner-164829301745526',
 });
 
 export interface OwnerIncidentSources {

@@ -27,7 +27,7 @@ export interface IncidentContext {
   readonly now: () => number;
 }
 
-/** The changes of incidents, which are known by ids such as `owner-3`. Lists have the beginnings of their newest texts. */
+/** The changes of incidents, which are known by ids such as `owner-164829301745526`. Lists have the beginnings of their newest texts. */
 export const incidentChanges = createChanges<
   OwnerIncident,
   string,

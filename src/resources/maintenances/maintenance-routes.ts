@@ -47,9 +47,9 @@ const ID: OpenApiParameter = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'The id of a maintenance of the account, such as m3.',
+  description: 'The id of a maintenance of the account, such as m201853664029137.',
   schema: { type: 'string' },
-  example: 'm3',
+  example: 'm201853664029137',
 };
 
 export interface OwnerMaintenanceSources {

@@ -30,7 +30,7 @@ export interface MaintenanceContext {
   readonly now: () => number;
 }
 
-/** The changes of maintenances, which are known by ids such as `m3`. One that is removed is withdrawn: it ends now. */
+/** The changes of maintenances, which are known by ids such as `m201853664029137`. One that is removed is withdrawn: it ends now. */
 export const maintenanceChanges = createChanges<
   OwnerMaintenance,
   string,

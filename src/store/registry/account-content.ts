@@ -316,7 +316,7 @@ async function putMaintenances(
   const refused: RefusedContent[] = [];
   const pages = new Map((await pagesOf(registry, accountId)).map(({ slug, id }) => [slug, id]));
   const present = new Map((await ownerMaintenancesOf(registry, accountId)).map((one) => [one.id, one]));
-  const put = async ({ key: _, id, ...post }: WantedMaintenance): Promise<void> => {
+  const put = async ({ key: _, id, ...post }: WantedMaintenance, madeAt: number): Promise<void> => {
     const find = (name: string, found: number | undefined) => {
       // A dry run does not add services and pages of other steps.
       if (found === undefined && !dryRun) throw new Error(`${post.title} names ${name}, which is not there`);
@@ -328,12 +328,16 @@ async function putMaintenances(
     const named = { services, pages: post.pages.flatMap((slug) => find(slug, pages.get(slug))) };
     const before = id === null ? undefined : present.get(id);
     if (before === undefined) {
-      await addOwnerMaintenance(registry, { ...post, ...named, accountId, siteUrl, now });
+      await addOwnerMaintenance(registry, { ...post, ...named, accountId, siteUrl, now: madeAt });
       return;
     }
     const changed = { ...before, ...post, ...named, changes: keptChanges(before, post) };
     await putOwnerMaintenance(registry, changed, now);
   };
-  for (const one of wanted) await noteRefusal(refused, { type: 'maintenance', key: one.key }, () => put(one));
+  // Those with the same title are told apart by the order in which they were made.
+  for (const [index, one] of wanted.entries())
+    await noteRefusal(refused, { type: 'maintenance', key: one.key }, () =>
+      put(one, now - (wanted.length - 1 - index)),
+    );
   return refused;
 }

@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
 import { gatherTrouble, type Trouble } from '../../domain/incident/incident-companions.ts';
-import { type OwnerIncident, readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
+import { type OwnerIncident, readPostOf } from '../../domain/incident/owner-incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
@@ -65,7 +65,7 @@ export function incidentPage(
     beginHistory()(() => samples.query({ serviceId: service.id, ...window }));
 
   const postOf = async ({ id, source }: Incident, { accountId }: Service) => {
-    const number = readOwnerIncidentId(id.replace(/-\d+$/, ''));
+    const number = readPostOf(id);
     if (source !== 'owner' || number === null || accountId === null) return null;
     return await registry.findOwnerIncident(accountId, number);
   };

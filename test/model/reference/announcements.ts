@@ -66,10 +66,7 @@ export function createReferenceAnnouncements(
     const occurrences = occurrencesOf(work, now);
     const [first] = occurrences;
     const wanted = new Map(
-      occurrences.map((one) => [
-        `owner-m${work.id}-${Math.round(one.startsAt / 1_000)}-${work.service}`,
-        one,
-      ]),
+      occurrences.map((one) => [`owner-m${work.id}-${Math.round(one.startsAt / 1_000)}`, one]),
     );
     for (const [id, entry] of entries) {
       if (entry.work !== work.id || entry.phase === 'over') continue;

@@ -18,9 +18,12 @@ t.test('an incident is written, updated, explained and removed, and others see w
   const { ada, grace, send } = await start(t);
   const made = await send('POST', '/api/v1/incidents', SAID, { ...ada, 'idempotency-key': 'one' });
   t.equal(made.status, 201);
-  t.equal(made.headers.get('location'), 'https://upbeat.test/api/v1/account/incidents/owner-1');
+  const { id } = made.json;
+  t.match(id, /^owner-\d{15}$/);
+  const own = `/api/v1/account/incidents/${id}`;
+  t.equal(made.headers.get('location'), `https://upbeat.test${own}`);
   t.strictSame(made.json, {
-    id: 'owner-1',
+    id,
     source: 'owner',
     title: 'Orders are late',
     severity: 'major',
@@ -39,27 +42,29 @@ t.test('an incident is written, updated, explained and removed, and others see w
   t.equal(again.headers.get('idempotent-replayed'), 'true');
   t.strictSame(again.json, made.json);
 
+  const listed = (await send('GET', '/api/v1/incidents/shop')).json.incidents[0].id;
+  t.match(listed, new RegExp(`^${id}-[0-9a-f]{12}$`));
   const seen = {
-    id: 'owner-1-1',
+    id: listed,
     title: 'Orders are late',
     description: 'We look into it.',
     severity: 'major',
     status: 'investigating',
     started_at: at(NOW),
     resolved_at: null,
-    source_url: 'https://upbeat.test/status/shop/incidents/owner-1-1',
+    source_url: `https://upbeat.test/status/shop/incidents/${listed}`,
     source: 'owner',
   };
   t.match((await send('GET', '/api/v1/incidents')).json, {
     incidents: [{ ...seen, service: { slug: 'shop' } }],
   });
   t.strictSame((await send('GET', '/api/v1/incidents/shop')).json.incidents, [seen]);
-  t.match((await send('GET', '/api/v1/incidents/shop/owner-1-1')).json, {
+  t.match((await send('GET', `/api/v1/incidents/shop/${listed}`)).json, {
     incident: { source: 'owner', timeline: [{ text: 'We look into it.' }] },
   });
   t.match((await send('GET', '/api/v1/status/shop')).json, { status: 'unknown' }, 'checks decide the status');
 
-  const path = '/api/v1/incidents/owner-1';
+  const path = `/api/v1/incidents/${id}`;
   const tag = { 'if-match': made.headers.get('etag') ?? '' };
   const early = await send('PATCH', path, { post_mortem: 'A disk.' }, ada);
   t.match(early, { status: 400, json: { errors: [{ field: 'post_mortem', code: 'post_mortem_early' }] } });
@@ -85,22 +90,22 @@ t.test('an incident is written, updated, explained and removed, and others see w
     ['etag', said.headers.get('etag')],
   ] as const)
     t.equal(repeated.headers.get(name), first, name);
-  const read = await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada);
+  const read = await send('GET', own, undefined, ada);
   t.strictSame(read.json, said.json);
   t.equal(read.headers.get('cache-control'), 'private, no-cache');
   const etag = { ...ada, 'if-none-match': read.headers.get('etag') ?? '' };
-  t.equal((await send('GET', '/api/v1/account/incidents/owner-1', undefined, etag)).status, 304);
+  t.equal((await send('GET', own, undefined, etag)).status, 304);
   const other = await send('POST', `${path}/updates`, update, written);
   t.match(other, { status: 422, json: { code: 'idempotency_mismatch' } });
   const explained = await send('PATCH', path, { post_mortem: '# Why\n\n- a disk\n- was full' }, ada);
   t.match(explained.json, { post_mortem: { plain: 'Why\n- a disk\n- was full' } });
-  t.match((await send('GET', '/api/v1/incidents/shop/owner-1-1')).json.incident.timeline, { length: 4 });
-  t.strictSame((await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada)).json, explained.json);
+  t.match((await send('GET', `/api/v1/incidents/shop/${listed}`)).json.incident.timeline, { length: 4 });
+  t.strictSame((await send('GET', own, undefined, ada)).json, explained.json);
   t.match((await send('GET', '/api/v1/account/incidents', undefined, ada)).json, { total: 1 });
 
   t.match((await send('GET', '/api/v1/account/incidents', undefined, grace)).json, { total: 0 });
   for (const [method, where, body] of [
-    ['GET', '/api/v1/account/incidents/owner-1', undefined],
+    ['GET', own, undefined],
     ['PATCH', path, {}],
     ['POST', `${path}/updates`, { text: 'x' }],
     ['DELETE', path, undefined],

@@ -21,8 +21,10 @@ t.test('a maintenance is announced, changed, runs, is extended, ended and withdr
   const made = await send('POST', '/api/v1/maintenances', work, ada);
   t.equal(made.status, 201);
   const first = Date.UTC(2026, 10, 20, 11, 30);
+  const { id } = made.json;
+  t.match(id, /^m\d{15}$/);
   t.strictSame(made.json, {
-    id: 'm1',
+    id,
     source: 'owner',
     title: 'New disks',
     description: 'It may be slow.',
@@ -47,7 +49,7 @@ t.test('a maintenance is announced, changed, runs, is extended, ended and withdr
     total: 2,
     maintenance: [{ source: 'owner', state: 'planned', starts_at: at(first), service: { slug: 'shop' } }, {}],
   });
-  const path = '/api/v1/maintenances/m1';
+  const path = `/api/v1/maintenances/${id}`;
   t.match(await send('POST', `${path}/occurrence`, { action: 'end' }, ada), {
     status: 409,
     json: { code: 'conflict' },

@@ -7,7 +7,7 @@ import {
   type IncidentStatus,
   shortened,
 } from '../../../domain/incident/incident.ts';
-import { asServiceIncident, readOwnerIncidentId } from '../../../domain/incident/owner-incident.ts';
+import { asServiceIncident, readPostOf } from '../../../domain/incident/owner-incident.ts';
 import { incidentEventType } from '../../../domain/webhook-event.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
@@ -52,13 +52,17 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
       kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
     );
     if (row === undefined) return null;
-    const number = row.by_owner === 1 ? readOwnerIncidentId(row.id.replace(/-\d+$/, '')) : null;
+    const number = row.by_owner === 1 ? readPostOf(row.id) : null;
     if (number === null) return toIncident(row);
     const post = await queries.first(
       kysely.selectFrom('owner_incidents').selectAll().where('id', '=', number),
     );
     if (post === undefined) return toIncident(row);
-    return asServiceIncident(await readWhole(store, post), row.service_id, row.source_url);
+    return asServiceIncident(await readWhole(store, post), {
+      id,
+      serviceId: row.service_id,
+      sourceUrl: row.source_url,
+    });
   }),
   incidentsSince: read(async ({ kysely, queries }, serviceId, from, until) => {
     let found = kysely

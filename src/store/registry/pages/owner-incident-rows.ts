@@ -1,12 +1,16 @@
 /** Incidents that owners write, and their rows in the lists of their services, which have the beginnings of the newest texts. */
+import { randomInt } from 'node:crypto';
 import type { SelectQueryBuilder } from 'kysely';
 import {
   asServiceIncident,
+  MIN_RANDOM_NUMBER,
   OWNER_INCIDENT_BOUNDS,
   type OwnerIncident,
   ownerIncidentId,
+  serviceMark,
 } from '../../../domain/incident/owner-incident.ts';
 import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/post-bytes.ts';
+import { ensureInstallation } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
@@ -43,6 +47,7 @@ export const OWNER_INCIDENT_CALLS: Calls<OwnerIncidentStore> = {
         .insertInto('owner_incidents')
         .values({
           ...toColumns({ ...post, postMortem: null }),
+          id: randomPostNumber(),
           ...{ account_id: accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
           text_bytes: bytes,
         })
@@ -126,15 +131,27 @@ async function showOnServices(
   { siteUrl, now, hasNews }: Posting,
 ): Promise<void> {
   for (const { id, slug } of await ownedAmong(store, post.accountId, post.services)) {
-    const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(post.id)}-${id}`;
-    await addAlertEvents(store, await writeIncident(store, asServiceIncident(post, id, url), now, hasNews));
+    const listedId = await listedIdOf(store, post.id, id);
+    const sourceUrl = `${siteUrl}/status/${slug}/incidents/${listedId}`;
+    const listed = asServiceIncident(post, { id: listedId, serviceId: id, sourceUrl });
+    await addAlertEvents(store, await writeIncident(store, listed, now, hasNews));
   }
 }
 
 const REMOVE = statement('DELETE FROM incidents WHERE id = ? AND by_owner = 1');
 
-async function removeFromService({ queries }: RegistryStore, id: number, serviceId: number): Promise<void> {
-  await queries.run(REMOVE(`${ownerIncidentId(id)}-${serviceId}`));
+async function removeFromService(store: RegistryStore, id: number, serviceId: number): Promise<void> {
+  await store.queries.run(REMOVE(await listedIdOf(store, id, serviceId)));
+}
+
+/** The ID of an incident in the list of a service. */
+async function listedIdOf(store: RegistryStore, id: number, serviceId: number): Promise<string> {
+  return `${ownerIncidentId(id)}-${serviceMark(id, serviceId, await ensureInstallation(store))}`;
+}
+
+/** The number of a new post. */
+export function randomPostNumber(): number {
+  return randomInt(MIN_RANDOM_NUMBER, MIN_RANDOM_NUMBER + 2 ** 47);
 }
 
 function ofAccount({ kysely }: RegistryStore, accountId: number) {
@@ -144,7 +161,7 @@ function ofAccount({ kysely }: RegistryStore, accountId: number) {
 function newestFirst<Found>(
   found: SelectQueryBuilder<RegistrySchema, 'owner_incidents', Found>,
 ): SelectQueryBuilder<RegistrySchema, 'owner_incidents', Found> {
-  return found.orderBy('started_at', 'desc').orderBy('id', 'desc');
+  return found.orderBy('started_at', 'desc').orderBy('created_at', 'desc').orderBy('id');
 }
 
 /** IDs of the services that an incident names. */

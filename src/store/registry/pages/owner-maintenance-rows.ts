@@ -5,6 +5,7 @@
 import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
+import { serviceMark } from '../../../domain/incident/owner-incident.ts';
 import {
   type Occurrence,
   OWNER_MAINTENANCE_BOUNDS,
@@ -14,7 +15,7 @@ import {
   ownerMaintenanceId,
 } from '../../../domain/incident/owner-maintenance.ts';
 import { maintenanceBytesOf, OCCURRENCES_AHEAD } from '../../../domain/incident/post-bytes.ts';
-import { getFact, setFact } from '../../database/fact-rows.ts';
+import { ensureInstallation, getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
@@ -27,7 +28,7 @@ import {
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';
-import { concerns, refuseLongPost } from './owner-incident-rows.ts';
+import { concerns, randomPostNumber, refuseLongPost } from './owner-incident-rows.ts';
 import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-posts.ts';
 
 /** The time for which calendars still list a withdrawn maintenance, milliseconds. */
@@ -116,6 +117,7 @@ export async function addOwnerMaintenance(
       .insertInto('owner_maintenances')
       .values({
         ...toColumns({ ...post, changes: [], cancelledAt: null }),
+        id: randomPostNumber(),
         ...{ account_id: post.accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
         text_bytes: bytes,
       })
@@ -140,6 +142,7 @@ export async function ownerMaintenancesOf(
       .where('account_id', '=', accountId)
       .where('cancelled_at', 'is', null)
       .orderBy('starts_at')
+      .orderBy('created_at')
       .orderBy('id'),
   );
   return rows.map(toOwnerMaintenance);
@@ -241,9 +244,15 @@ async function planOccurrences(
   const post = toOwnerMaintenance(row);
   const occurrences = await occurrencesOf(post, now, OCCURRENCES_AHEAD);
   const wanted = new Map<string, Maintenance>();
+  const secret = await ensureInstallation(store);
   for (const service of await servicesOf(store, post))
     for (const occurrence of occurrences) {
-      const one = asMaintenance(post, occurrence, service, { siteUrl: row.site_url, announcedAt: now });
+      const from = {
+        siteUrl: row.site_url,
+        announcedAt: now,
+        mark: serviceMark(post.id, service.id, secret),
+      };
+      const one = asMaintenance(post, occurrence, service, from);
       wanted.set(one.id, one);
     }
   const stored = await queries.all(
@@ -298,10 +307,10 @@ function asMaintenance(
   post: OwnerMaintenance,
   { startsAt, endsAt }: Occurrence,
   service: { readonly id: number; readonly slug: string },
-  { siteUrl, announcedAt }: { readonly siteUrl: string; readonly announcedAt: number },
+  from: { readonly siteUrl: string; readonly announcedAt: number; readonly mark: string },
 ): Maintenance {
   return {
-    id: occurrenceId(post.id, startsAt, service.id),
+    id: `${occurrenceId(post.id, startsAt)}-${from.mark}`,
     serviceId: service.id,
     title: post.title,
     description: post.plain,
@@ -309,10 +318,10 @@ function asMaintenance(
     endsAt,
     reportedState: 'planned',
     phase: 'planned',
-    sourceUrl: `${siteUrl}/status/${service.slug}`,
+    sourceUrl: `${from.siteUrl}/status/${service.slug}`,
     updates: [],
     ownerId: post.id,
-    announcedAt,
+    announcedAt: from.announcedAt,
   };
 }
 
@@ -334,6 +343,7 @@ function shown({ kysely }: RegistryStore, now: number) {
     .selectAll()
     .where((eb) => eb.or([eb('cancelled_at', 'is', null), eb('cancelled_at', '>', now - SHOWN_CANCELLED_MS)]))
     .orderBy('starts_at')
+    .orderBy('created_at')
     .orderBy('id');
 }
 

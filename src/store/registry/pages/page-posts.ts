@@ -13,6 +13,7 @@ import {
 import {
   type Occurrence,
   type OwnerMaintenance,
+  occurrenceId,
   occurrencesOf,
 } from '../../../domain/incident/owner-maintenance.ts';
 import type { PageGroup } from '../../../domain/status-page.ts';
@@ -93,10 +94,11 @@ export async function tellPagesOfIncident(
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
     const shared = services.filter((service) => post.services.includes(service));
     if (!post.pages.includes(id) || (await toldAmong(store, post.accountId, shared)).length > 0) continue;
-    const incident = {
-      ...asServiceIncident(post, pageSubject(id), `${siteUrl}/p/${slug}`),
+    const incident = asServiceIncident(post, {
       id: ownerIncidentId(post.id),
-    };
+      serviceId: pageSubject(id),
+      sourceUrl: `${siteUrl}/p/${slug}`,
+    });
     await addSubscriptionChanges(store, eventsOfIncident(before, incident, now, hasNews));
   }
 }
@@ -131,7 +133,7 @@ export async function tellPhase(
   for (const { id, slug, services } of await readPages(store, post.accountId)) {
     if (!post.pages.includes(id) || (await toldAmong(store, post.accountId, services)).length > 0) continue;
     const maintenance: Maintenance = {
-      id: `owner-m${post.id}-${Math.round(startsAt / 1_000)}`,
+      id: occurrenceId(post.id, startsAt),
       serviceId: pageSubject(id),
       title: post.title,
       description: post.plain,

@@ -1,10 +1,15 @@
 /** Incidents that owners post, in the registry. */
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 import type { OwnerIncident } from '../../../../src/domain/incident/owner-incident.ts';
-import { withUpdate } from '../../../../src/domain/incident/owner-incident.ts';
+import {
+  MIN_RANDOM_NUMBER,
+  readPostOf,
+  serviceMark,
+  withUpdate,
+} from '../../../../src/domain/incident/owner-incident.ts';
 import type { Registry } from '../../../../src/store/ports/registry.ts';
 import { channelOf, ruleOf } from '../../alert-fixtures.ts';
-import { posted, SITE } from '../../post-fixtures.ts';
+import { planned, posted, SITE } from '../../post-fixtures.ts';
 import { overBoth } from '../../registry-contract.ts';
 import { entry, NOON, owned } from '../../registry-fixtures.ts';
 
@@ -28,8 +33,9 @@ overBoth(async (t, open) => {
     const made = await registry.addOwnerIncident(posted(ada, { services }));
     t.strictSame(await registry.ownerIncidentsOf(ada), [made]);
     t.strictSame(await registry.findOwnerIncident(ada, made.id), made);
+    const ids = new Map((await incidents(registry)).map(({ id, serviceId }) => [serviceId, id]));
     const row = (serviceId: number, slug: string) => ({
-      id: `owner-${made.id}-${serviceId}`,
+      id: ids.get(serviceId),
       serviceId,
       source: 'owner',
       title: 'Orders are late',
@@ -38,12 +44,12 @@ overBoth(async (t, open) => {
       status: 'investigating',
       startedAt: NOON,
       resolvedAt: null,
-      sourceUrl: `${SITE}/status/${slug}/incidents/owner-${made.id}-${serviceId}`,
+      sourceUrl: `${SITE}/status/${slug}/incidents/${ids.get(serviceId)}`,
       goodChecks: 0,
       updates: [{ at: NOON, status: 'investigating', text: 'We look.' }],
     });
     t.strictSame(
-      await incidents(registry),
+      (await incidents(registry)).toSorted((a, b) => a.serviceId - b.serviceId),
       [row(shop.id, 'shop-example'), row(blog.id, 'blog-example')],
       'services of others are left out',
     );
@@ -128,4 +134,46 @@ overBoth(async (t, open) => {
       { at: NOON + 9, recordedAt: NOON + 10 },
     ]);
   });
+
+  t.test('the ids of its posts count neither the posts nor the services of others', async (t) => {
+    const { registry, ada, shop, blog } = await filled(t);
+    const services = [shop.id, blog.id];
+    const said = [
+      await registry.addOwnerIncident(posted(ada, { services })),
+      await registry.addOwnerIncident(posted(ada, { services })),
+    ];
+    const work = [
+      await registry.addOwnerMaintenance(planned(ada, { services })),
+      await registry.addOwnerMaintenance(planned(ada, { services })),
+    ];
+    const numbers = [...said, ...work].map(({ id }) => id).sort((a, b) => a - b);
+    for (const [index, number] of numbers.entries()) {
+      t.match(`${number}`, /^\d{15}$/);
+      t.ok(number - (numbers[index - 1] ?? 0) > 1, 'no number follows another');
+    }
+    const listed = [
+      ...(await incidents(registry)),
+      ...(await registry.listMaintenances({ limit: 50, offset: 0 })),
+    ].map(({ id }) => id);
+    t.equal(listed.length, 8);
+    for (const id of listed) t.match(id, /^owner-(?:\d{15}|m\d{15}-\d+)-[0-9a-f]{12}$/);
+    t.equal(new Set(listed.map((id) => id.split('-').at(-1))).size, 8, 'nor is a service known by its id');
+    const [first] = said;
+    if (first !== undefined) await registry.putOwnerIncident({ ...first, title: 'Later' }, NOON);
+    t.same(
+      (await incidents(registry)).map(({ id }) => id),
+      listed.slice(0, 4),
+      'an update keeps them',
+    );
+  });
+});
+
+t.test('posts of before keep their ids, which have numbers of services', (t) => {
+  t.equal(serviceMark(3, 7, 'secret'), '7');
+  t.match(serviceMark(MIN_RANDOM_NUMBER, 7, 'secret'), /^[0-9a-f]{12}$/);
+  t.not(serviceMark(MIN_RANDOM_NUMBER, 7, 'secret'), serviceMark(MIN_RANDOM_NUMBER, 7, 'another'));
+  for (const end of ['7', serviceMark(MIN_RANDOM_NUMBER, 7, 'secret')])
+    t.equal(readPostOf(`owner-3-${end}`), 3);
+  t.equal(readPostOf('owner-m3-8-1'), null);
+  t.end();
 });
