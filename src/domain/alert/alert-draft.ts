@@ -131,7 +131,7 @@ export function causesToTell(
 
 /**
  * Returns true if a channel was or will be told that a service is down. `behind`: one behind it, and since when that is so,
- * epoch milliseconds. What may be told at night waits for nothing that may not.
+ * epoch milliseconds. What quiet hours let through sooner does not wait for it.
  */
 function isToldOf(
   draft: AlertDraft,
@@ -149,16 +149,22 @@ function isToldOf(
   // Of an outage before the rule or the channel was made, nobody is told.
   const isComing = asking.length > 0 && (beganAt ?? 0) + MAX_EVENT_DELAY_MS > behind.since;
   if (tellings.length === 0 && !isComing) return false;
-  const passes = ({ quiet }: AlertRule) => quiet === null || quiet.except.includes('down');
-  const isQuiet =
-    tellings.length === 0
-      ? !asking.some(passes)
-      : tellings.every(({ thread, flapping, wants }) =>
-          thread === null && flapping === 'no'
-            ? wants.every(({ held, dueAt }) => held && dueAt !== null)
-            : false,
-        );
-  return !isQuiet || !rulesOn(behind.id).some((rule) => asksFor(rule, WORDS_OF_DOWN) && passes(rule));
+  /** The time at which the channel is told of it, if it can be as soon as what is behind it, `at`. */
+  const toldAt = (at: number): number => {
+    const times = asking.map((rule) => readyAt(rule, ['down'], at));
+    if (tellings.length === 0) return Math.min(...times);
+    const waits = tellings.map(({ thread, flapping, wants }) =>
+      thread === null && flapping === 'no'
+        ? Math.min(...wants.map(({ dueAt }) => dueAt ?? draft.now))
+        : draft.now,
+    );
+    const first = Math.min(...waits);
+    return Number.isFinite(first) ? Math.min(first, ...times) : first;
+  };
+  return !rulesOn(behind.id)
+    .filter((rule) => asksFor(rule, WORDS_OF_DOWN))
+    .map((rule) => readyAt(rule, ['down'], Math.max(draft.now, behind.since + rule.afterMs)))
+    .some((at) => at < toldAt(at));
 }
 
 /** The conditions by which a channel is told of an outage: the status, or where no rule asks for that, incidents of our own checks. */

@@ -56,8 +56,7 @@ export function followHolds(draft: AlertDraft, services?: ReadonlySet<number>): 
       changeCondition(draft, key, (condition, telling, channel) => {
         if (isBehind(draft, condition, channel)) {
           hastenCauses(draft, condition, telling, channel);
-          // Quiet hours may hold the cause at that time, and not what is behind it.
-          if (isBehind(draft, condition, channel)) return hold(telling);
+          return hold(telling);
         }
         const waits = telling.isHeld || telling.wants.some(({ dueAt }) => dueAt === null);
         return waits && !isHeld(draft, condition, channel) ? release(draft, condition, telling) : telling;

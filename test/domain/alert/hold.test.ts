@@ -194,9 +194,33 @@ t.test(
     fail(world, SECOND, 1);
     fail(world, 5 * SECOND, 2);
     t.strictSame(linesUntil(world, 9 * MINUTE), ['alert: down s2']);
-    t.strictSame(linesUntil(world, 11 * MINUTE), ['alert: down s1']);
+    t.strictSame(
+      linesUntil(world, 19 * MINUTE),
+      [],
+      'nor sooner than its own rule says, as nobody waits for it',
+    );
+    t.strictSame(linesUntil(world, 21 * MINUTE), ['alert: down s1']);
   },
 );
+
+t.test('it tells what is behind a cause that quiet hours hold, also where its rule has others', async (t) => {
+  const quiet = (from: number, to: number) => ({ from: from * 60, to: to * 60, timeZone: 'UTC', except: [] });
+  const worldAt = (cause: number, ofCause: AlertRule['quiet'], ofMember: AlertRule['quiet']) =>
+    worldOf([
+      ruleOf({ of: only(1), afterMs: cause * MINUTE, quiet: ofCause }),
+      ruleOf({ id: 2, of: only(2), afterMs: 2 * MINUTE, quiet: ofMember }),
+    ]);
+  for (const cause of [0, 60]) {
+    const world = worldAt(cause, quiet(11, 13), quiet(1, 2));
+    fail(world, SECOND, 1);
+    fail(world, 5 * SECOND, 2);
+    t.strictSame(linesUntil(world, 5 * MINUTE), ['alert: down s2'], `the cause waits ${cause} minutes`);
+  }
+  const later = worldAt(0, quiet(11, 13), quiet(11, 14));
+  fail(later, SECOND, 1);
+  fail(later, 5 * SECOND, 2);
+  t.strictSame(linesUntil(later, 3 * HOUR), ['alert: down s1']);
+});
 
 t.test('it tells of what is behind a service that is removed, or whose maintenance ends', async (t) => {
   const removed = worldOf();
