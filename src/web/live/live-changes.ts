@@ -51,7 +51,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   const checked = new IdMap<number>();
   const changedAt = new IdMap<number>();
   for (const { id } of directory.all()) statuses.set(id, status.headOf(id)?.status ?? 'unknown');
-  const listeners = createListeners<[head: StatusHead, changed: boolean, audience: string]>();
+  const listeners = createListeners<[head: StatusHead, changed: boolean, audience: string, at: number]>();
   const rate = createRate(clock);
   /** Of the services that are not public, by their accounts. */
   const rates = new BoundedMap<number, ReturnType<typeof createRate>>(MAX_RATES);
@@ -80,7 +80,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     } else if (service !== null && service.accountId !== null && isRecent) {
       getOrInsert(rates, service.accountId, () => createRate(clock, startedAt)).note();
     }
-    listeners.notify(head, changed, audience);
+    listeners.notify(head, changed, audience, at);
   });
 
   const isLate = (service: Service, now: number): boolean => {
@@ -108,8 +108,8 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     get records(): number {
       return records;
     },
-    /** The position of a page that is rendered now, for {@link read}. */
-    position: (): string => `${start}-${number}`,
+    /** The position of a page that is rendered now, for {@link read}; of one that lacks the record with the number `lacks`, before it. */
+    position: (lacks = Number.POSITIVE_INFINITY): string => `${start}-${Math.min(number, lacks - 1)}`,
     /** The number in a position; null: the position is of another start of the program. */
     read(position: string): number | null {
       const [of, digits = ''] = position.split('-');
@@ -121,8 +121,8 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     changedSince: (from: number): readonly number[] =>
       [...changedAt].filter(([, changed]) => changed > from).map(([id]) => id),
     /**
-     * Calls `listener` for each record, with whether it changed the status and who follows the service (`audienceOf`), until the returned
-     * function is called.
+     * Calls `listener` for each record, with whether it changed the status, who follows the service (`audienceOf`), and its number,
+     * until the returned function is called.
      */
     watch: listeners.add,
     /**

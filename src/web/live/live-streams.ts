@@ -12,7 +12,7 @@ import type { ServerResponse } from 'node:http';
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { createCooperativeQueue } from '../../async/in-parts.ts';
 import type { Clock } from '../../clock.ts';
-import type { Service } from '../../domain/service.ts';
+import { isOwn, type Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import {
   createOpenStreams,
@@ -113,6 +113,7 @@ export class LiveStreams {
    * so the lists of a thousand services are rendered once for all of them.
    */
   readonly #beginnings = { records: 0, madeAt: 0, withdrawals: 0, texts: new Map<string, string>() };
+  readonly #gatherings: readonly ReturnType<typeof createGathering>[];
   readonly #unwatch: () => void;
   readonly #servicesOfPage: LiveSources['servicesOfPage'];
   readonly route;
@@ -130,11 +131,14 @@ export class LiveStreams {
     this.#homeUpdate = sources.homeUpdate;
     this.#whyUnreached = sources.whyUnreached;
     this.#monitorUpdate = sources.monitorUpdate;
-    const gatherCheck = createGathering(clock, CHECKS_TOGETHER_MS, (checked) => this.#sendChecks(checked));
-    const gatherChange = createGathering(clock, CHANGES_TOGETHER_MS, (changed) => this.#sendChanges(changed));
-    this.#unwatch = changes.watch(({ serviceId }, isChanged, audience) => {
-      if (this.#watchers.has(serviceId)) gatherCheck(audience, serviceId, isChanged);
-      if (isChanged && this.#homes.size > 0) gatherChange(audience, serviceId, isChanged);
+    const checks = createGathering(clock, CHECKS_TOGETHER_MS, (checked) => this.#sendChecks(checked));
+    const toHomes = createGathering(clock, CHANGES_TOGETHER_MS, (ids, audience) =>
+      this.#sendChanges([...ids.keys()], audience),
+    );
+    this.#gatherings = [checks, toHomes];
+    this.#unwatch = changes.watch(({ serviceId }, isChanged, audience, at) => {
+      if (this.#watchers.has(serviceId)) checks.add(audience, at, [serviceId, isChanged]);
+      if (isChanged && this.#homes.size > 0) toHomes.add(audience, at, [serviceId, isChanged]);
     });
     this.route = {
       path: '/live',
@@ -223,13 +227,18 @@ export class LiveStreams {
     return text;
   }
 
+  /** The position of a page to which all has been sent but what is still gathered: were that counted, one that connects again would lack it. */
+  #positionFor(shown: ShownServices): string {
+    return this.#changes.position(Math.min(...this.#gatherings.flatMap(({ unsent }) => unsent(shown))));
+  }
+
   /** Sends an update to streams; `make` renders it once for each language and reader. */
   #sendTo(to: Iterable<Stream>, make: (language: Language, shown: ShownServices) => LiveUpdate | null) {
     const texts = new Map<string, Buffer>();
     const { withdrawals } = this.#directory;
     for (const stream of to) {
       const { language, shown } = stream;
-      const render = () => formatUpdate(make(language, shown), this.#changes.position());
+      const render = () => formatUpdate(make(language, shown), this.#positionFor(shown));
       this.#enqueue(() => {
         // What a service shows that is no longer public waits for its reader no more.
         const isCurrent = withdrawals === this.#directory.withdrawals;
@@ -264,9 +273,10 @@ export class LiveStreams {
       );
   }
 
-  #sendChanges(changed: ReadonlyMap<number, boolean>) {
-    const ids = [...changed.keys()];
-    this.#sendTo(this.#homes, (language, shown) => this.#homeUpdate(language, shown, ids));
+  #sendChanges(ids: readonly number[], audience: string) {
+    const owners = () => [...this.#homes].filter(({ shown }) => isOwnAmong(ids, shown));
+    const concerned = audience === '' ? this.#homes : owners();
+    this.#sendTo(concerned, (language, shown) => this.#homeUpdate(language, shown, ids));
   }
 
   #begin(stream: Stream, after: number | null) {
@@ -347,20 +357,34 @@ function readPages(text: string, directory: Stream['shown']): number[] {
 function createGathering(
   clock: Clock,
   ms: number,
-  sendAll: (gathered: ReadonlyMap<number, boolean>) => void,
+  sendAll: (gathered: ReadonlyMap<number, boolean>, audience: string) => void,
 ) {
-  const gathered = new Map<string, Map<number, boolean>>();
-  return (audience: string, serviceId: number, isChanged: boolean): void => {
-    const services = getOrInsert(gathered, audience, () => {
-      const begun = new Map<number, boolean>();
-      clock.after(ms, () => {
-        gathered.delete(audience);
-        sendAll(begun);
+  const gathered = new Map<string, { readonly from: number; readonly services: Map<number, boolean> }>();
+  return {
+    /** Adds a service by its record with the number `at`. */
+    add(audience: string, at: number, [serviceId, isChanged]: readonly [number, boolean]): void {
+      const { services } = getOrInsert(gathered, audience, () => {
+        const begun = { from: at, services: new Map<number, boolean>() };
+        clock.after(ms, () => {
+          gathered.delete(audience);
+          sendAll(begun.services, audience);
+        });
+        return begun;
       });
-      return begun;
-    });
-    services.set(serviceId, isChanged || services.get(serviceId) === true);
+      services.set(serviceId, isChanged || services.get(serviceId) === true);
+    },
+    /** The numbers of the first records that are not sent yet, of each audience to which a reader belongs. */
+    unsent: (shown: ShownServices): readonly number[] =>
+      [...gathered]
+        .filter(([audience, { services }]) => audience === '' || isOwnAmong([...services.keys()], shown))
+        .map(([, { from }]) => from),
   };
+}
+
+/** Returns true if one of the services is of an account of the reader. */
+function isOwnAmong(ids: readonly number[], shown: ShownServices): boolean {
+  const services = shown.accounts.size === 0 ? [] : ids.map((id) => shown.byId(id));
+  return services.some((service) => service !== null && isOwn(service, shown.accounts));
 }
 
 /** Writes to an open page. A page that does not read is disconnected; it reconnects and gets the missed updates. */

@@ -249,3 +249,52 @@ t.test(
     t.equal(live.open, 0);
   },
 );
+
+t.test('the id of an update is before the changes that are still gathered for its reader', async (t) => {
+  const clock = createFakeClock(NOW);
+  const directory = createServiceDirectory();
+  const own = { origin: 'owner', accountId: 7, visibility: 'private' } as const;
+  directory.load([service(1, 'shop'), service(2, 'own', own)]);
+  const status = createMemoryStatusStore({ log: silentLog });
+  const live = new LiveStreams({
+    changes: createLiveChanges({ directory, status, intervalMs: 300_000, listenedAt: clock.now, clock }),
+    directory: directory.shown,
+    finder: createServiceFinder(directory.shown, async () => new Set([7])),
+    readers: createReaderWatch(clock),
+    status,
+    clock,
+    servicesOfPage: async () => [],
+    isOnline: () => true,
+    homeUpdate: (_language, _shown, ids) => ({ html: { ids: ids?.join() ?? 'all' } }),
+    whyUnreached: () => null,
+    monitorUpdate: () => ({ html: {} }),
+  });
+  const listen = async (headers: Readonly<Record<string, string>>) => {
+    const request = { method: 'GET', params: {}, query: 'after=before-0', headers, client: '' } as const;
+    const answer = await live.route.handle(request);
+    const heard: string[] = [];
+    const write = (text: string | Buffer) => {
+      const [, number, ids] = /^id: \w+-(\d+)\ndata: .*"ids":"([^"]*)"/.exec(String(text)) ?? [];
+      if (ids !== undefined && ids !== 'all') heard.push(`${ids} up to ${number}`);
+    };
+    const response = Object.assign(new EventEmitter(), { writableLength: 0, write, end: () => {} });
+    answer.stream?.(response as unknown as ServerResponse);
+    return heard;
+  };
+  const [owner, stranger] = [await listen({ cookie: 'session' }), await listen({})];
+  const put = async (id: number, word: 'up' | 'down') => {
+    await status.put([current(id, check(clock.now(), { status: word }))]);
+    await clock.advance(400);
+    await new Promise(setImmediate);
+  };
+  // Of each audience what changes within a second is sent together: that of the own service first, then that of the other.
+  await put(2, 'down');
+  await put(1, 'down');
+  await put(1, 'up');
+  await put(2, 'up');
+  await clock.advance(2_000);
+  await new Promise(setImmediate);
+  t.strictSame(owner, ['2 up to 0', '1 up to 2', '2 up to 2']);
+  t.strictSame(stranger, ['1 up to 2']);
+  live.close();
+});
