@@ -52,6 +52,8 @@ export function createEventFanOut(sources: {
   const { registry, watchTransitions, audienceOf, withdrawals, format, clock, log } = sources;
   const isPublic = (serviceId: number): boolean => audienceOf(serviceId) === '';
   const readers = new Set<Reader>();
+  /** Those that may have events which are not for everyone: many accounts must not cost a look at all streams each. */
+  const knowing = new Set<Reader>();
   const events = createRecentEvents(format);
   /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
   const limitReads = createConcurrencyLimiter(1);
@@ -70,7 +72,7 @@ export function createEventFanOut(sources: {
     const { response, wanted } = reader;
     withdraw();
     while (!reader.isReading && isOpen(response) && !response.writableNeedDrain) {
-      if (!events.covers(reader.position)) return void catchUp(reader);
+      if (!events.covers(reader.position, wanted)) return void catchUp(reader);
       const block = events.blockAfter(reader.position);
       if (block === null) return;
       const bytes = block.after(reader.position, wanted);
@@ -104,7 +106,7 @@ export function createEventFanOut(sources: {
           reader.position = Math.max(reader.position, newest);
           events.noteRead(reader.position);
         });
-      } while (isOpen(response) && !events.covers(reader.position));
+      } while (isOpen(response) && !events.covers(reader.position, wanted));
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'an event stream was closed');
       response.destroy();
@@ -116,15 +118,16 @@ export function createEventFanOut(sources: {
 
   /** Returns true if a stream has the events of a service. */
   const wants = ({ wanted: { serviceId, mayRead } }: Reader, id: number): boolean =>
-    (serviceId === null || serviceId === id) && (mayRead ?? isPublic)(id);
+    (serviceId === null || serviceId === id) && mayRead?.(id) === true;
   /** The rounds of an audience, each for the streams that have one of its events. */
   const roundsOf = (audience: string) =>
     createRounds(clock, async (services) => {
       events.seal();
       // Everyone's rounds go to all streams, which are then beyond the events of others too.
-      const concerned = [...readers].filter(
-        (reader) => audience === '' || services.some((id) => wants(reader, id)),
-      );
+      const concerned =
+        audience === ''
+          ? [...readers]
+          : [...knowing].filter((reader) => services.some((id) => wants(reader, id)));
       await forEachYielding(concerned, MAX_WRITES_PER_TURN, (part) => part.forEach(advance));
     });
   /** Each audience has its own, so that events which some may not see neither delay nor hasten those that they see. */
@@ -141,9 +144,11 @@ export function createEventFanOut(sources: {
       });
       const reader: Reader = { response, wanted, position: after, isReading: false };
       readers.add(reader);
+      if (wanted.mayRead !== null) knowing.add(reader);
       response.on('drain', () => advance(reader));
       response.once('close', () => {
         readers.delete(reader);
+        knowing.delete(reader);
         if (readers.size > 0) return;
         unwatch?.();
         unwatch = null;

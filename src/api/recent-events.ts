@@ -18,6 +18,8 @@ export interface EventBlock {
   readonly end: number;
   /** The events of public services. */
   readonly bytes: Buffer;
+  /** Characters of all events, also of those that are not for everyone. */
+  readonly size: number;
   /** Those after a position, as a stream has them; null: there is none. */
   after(position: number, wanted?: WantedEvents): Buffer | null;
 }
@@ -40,6 +42,7 @@ export function createRecentEvents(format: (transition: Transition) => string, m
   let bytes = 0;
   let added: Entry[] = [];
   let droppedUpTo = 0;
+  let publicDroppedUpTo = 0;
   let newest = 0;
   /** The registry has been read up to here since the list began; null: it has not. */
   let readUpTo: number | null = null;
@@ -64,13 +67,14 @@ export function createRecentEvents(format: (transition: Transition) => string, m
       for (const part of splitBySize(added)) {
         const block = makeBlock(part);
         blocks.push(block);
-        bytes += block.bytes.length;
+        bytes += block.size;
       }
       added = [];
       const kept = blocks.findIndex((block) => {
         if (bytes <= maxBytes) return true;
-        bytes -= block.bytes.length;
+        bytes -= block.size;
         droppedUpTo = block.end;
+        if (block.bytes.length > 0) publicDroppedUpTo = block.end;
         return false;
       });
       blocks = kept === -1 ? [] : blocks.slice(kept);
@@ -79,9 +83,11 @@ export function createRecentEvents(format: (transition: Transition) => string, m
     noteRead(position: number): void {
       readUpTo = Math.min(readUpTo ?? position, position);
     },
-    /** Returns true if all events after a position are here. */
-    covers: (position: number): boolean =>
-      readUpTo !== null && position >= readUpTo && position >= droppedUpTo,
+    /** Returns true if all events after a position that a stream may have are here. */
+    covers: (position: number, { mayRead } = EVERYONES): boolean =>
+      readUpTo !== null &&
+      position >= readUpTo &&
+      position >= (mayRead === null ? publicDroppedUpTo : droppedUpTo),
     /** The first block with an event after a position; null: there is none. */
     blockAfter(position: number): EventBlock | null {
       let [from, to] = [0, blocks.length];
@@ -94,7 +100,8 @@ export function createRecentEvents(format: (transition: Transition) => string, m
     },
     /** Forgets everything. */
     clear(): void {
-      [blocks, added, bytes, droppedUpTo, newest, readUpTo] = [[], [], 0, 0, 0, null];
+      [blocks, added, bytes, newest, readUpTo] = [[], [], 0, 0, null];
+      [droppedUpTo, publicDroppedUpTo] = [0, 0];
     },
   };
 }
@@ -122,6 +129,7 @@ function makeBlock(entries: readonly Entry[]): EventBlock {
   return {
     end: entries.at(-1)?.position ?? 0,
     bytes,
+    size: entries.reduce((sum, { text }) => sum + text.length, 0),
     after(position, { serviceId, mayRead } = EVERYONES) {
       const isWhole = position < first;
       const joinNew = (list: readonly Entry[]) =>

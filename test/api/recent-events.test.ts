@@ -86,3 +86,24 @@ t.test('it drops the oldest blocks, and says from where on it is complete', asyn
   events.clear();
   t.strictSame([events.covers(13), events.newest, events.blockAfter(0)], [false, 0, null]);
 });
+
+t.test(
+  'events that are not for everyone are bounded too, and others stay complete without them',
+  async (t) => {
+    const events = createRecentEvents(format, 100);
+    events.noteRead(0);
+    events.add(blog(1));
+    events.seal();
+    for (let position = 2; position <= 40; position++) {
+      events.add(shop(position), false);
+      events.seal();
+    }
+    const all: WantedEvents = { serviceId: null, mayRead: () => true };
+    t.ok((events.blockAfter(0)?.end ?? 0) > 20);
+    t.strictSame([events.covers(20, all), events.covers(39, all)], [false, true]);
+    t.strictSame([events.covers(0), events.covers(1)], [false, true]);
+    events.clear();
+    events.noteRead(0);
+    t.ok(events.covers(0, all));
+  },
+);
