@@ -302,7 +302,7 @@ t.test('a trusted account needs no proof of a domain that no other page has', as
 });
 
 t.test('a proof that is missing for three days does not count any longer', async (t) => {
-  const { world, at, open } = await start(t);
+  const { world, ada, verify, at, open } = await start(t);
   await open();
   const { registry } = world;
   let timeMs = NOW;
@@ -333,5 +333,17 @@ t.test('a proof that is missing for three days does not count any longer', async
   t.match((await at(DOMAIN, '/')).text, /<title>Acme/);
   await recheckAfter(DAY_MS);
   t.match((await at(DOMAIN, '/')).text, /<title>Upbeat/);
-  t.match(await registry.noticesOf(1), [{ notice: { code: 'page_domain_lapsed', domain: DOMAIN } }]);
+  const lapsed = [{ notice: { code: 'page_domain_lapsed', domain: DOMAIN } }];
+  t.match(await registry.noticesOf(1), lapsed);
+
+  world.proofs.add(DOMAIN);
+  t.equal((await verify('acme', ada)).status, 200);
+  world.proofs.delete(DOMAIN);
+  await registry.trustAccount(1, 'command:root', timeMs);
+  for (let day = 0; day < 7; day++) await recheckAfter(DAY_MS);
+  t.match((await at(DOMAIN, '/')).text, /<title>Acme/, 'a trusted account needs none');
+  t.equal((await registry.noticesOf(1)).length, lapsed.length);
+  await registry.trustAccount(1, null, timeMs);
+  await world.pageDomains.refresh();
+  t.match((await at(DOMAIN, '/')).text, /<title>Upbeat/);
 });

@@ -33,6 +33,13 @@ export const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domai
 /** `domain_checked_at` of a domain that the account has by trust. */
 export const BY_TRUST = 0;
 
+/** The columns of a domain that its account has by trust since a time. */
+const byTrust = (since: number) => ({
+  domain_proved_at: since,
+  domain_checked_at: BY_TRUST,
+  domain_missing_since: null,
+});
+
 /** The columns of a page's new domain: at once in use if the account is trusted and no other page has it. */
 export async function domainColumns(
   store: RegistryStore,
@@ -42,8 +49,7 @@ export async function domainColumns(
 ) {
   const isFree = domain !== null && (await findHolder(store, domain)) === undefined;
   const isTrusted = isFree && (await isTrustedAccount(store, accountId));
-  const byTrust = { domain_proved_at: now, domain_checked_at: BY_TRUST, domain_missing_since: null };
-  return { domain, ...(isTrusted ? byTrust : UNPROVED) };
+  return { domain, ...(isTrusted ? byTrust(now) : UNPROVED) };
 }
 
 function findHolder({ kysely, queries }: RegistryStore, domain: string) {
@@ -101,6 +107,8 @@ async function notePageProof(
     .where('domain', '=', domain)
     .where('domain_proved_at', 'is not', null);
   if (outcome === 'lapses') {
+    // A trusted account needs no proof, and keeps the domain.
+    if (await isTrustedAccount(store, accountId)) return void (await queries.run(proved.set(byTrust(now))));
     const lapsed = await queries.first(
       proved.set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) }).returning('id'),
     );
