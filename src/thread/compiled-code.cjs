@@ -2,7 +2,7 @@
  * Runs files of the bundle with the code that V8 compiled in an earlier start. The cache of Node.js holds what is compiled before a file
  * runs; the functions that a start calls would be compiled anew by each. CommonJS, because the threads that load it need no ESM loader.
  */
-const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { readFileSync, renameSync, rm, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { basename, dirname, join } = require('node:path');
 const { cachedDataVersionTag, setFlagsFromString } = require('node:v8');
@@ -115,7 +115,7 @@ function write(place, code, sum) {
     renameSync(unfinished, place);
     return true;
   } catch {
-    rmSync(unfinished, { force: true });
+    rm(unfinished, { force: true }, () => {});
     return false;
   }
 }

@@ -120,6 +120,25 @@ t.test('the first start keeps the code of all files', async (t) => {
   t.same(kept(), [`a-${tag}.code`, `b-${tag}.code`]);
 });
 
+t.test('a place for code that is no folder ends nothing', async (t) => {
+  const folder = t.testdir({
+    none: '',
+    a: { 'a.js': '(function () {})' },
+    b: { 'b.js': '(function () {})' },
+  });
+  const tag = cachedDataVersionTag().toString(16);
+  mkdirSync(join(folder, `a/a-${tag}.code/in-the-way`), { recursive: true });
+  const before = process.env.NODE_COMPILE_CACHE;
+  process.env.NODE_COMPILE_CACHE = join(folder, 'none');
+  runCompiled(join(folder, 'a/a.js'));
+  runCompiled(join(folder, 'b/b.js'));
+  if (before === undefined) delete process.env.NODE_COMPILE_CACHE;
+  else process.env.NODE_COMPILE_CACHE = before;
+  announceStart();
+  const kept = await until(() => readdirSync(join(folder, 'b')).filter((name) => name.endsWith('.code')));
+  t.same(kept, [`b-${tag}.code`]);
+});
+
 t.test('code that is damaged, or of another source of the same length, is left', async (t) => {
   const folder = t.testdir({ 'a.js': '(function (module) { module.exports = "old"; })' });
   const file = join(folder, 'a.js');
