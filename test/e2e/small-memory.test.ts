@@ -67,7 +67,7 @@ t.test(
       const pid = workerOf(program.process);
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       t.ok(
-        command.some((word) => /\/cli\/program\.m?[jt]s$/.test(word)),
+        command.some((word) => /\/cli\/program\.[cm]?[jt]s$/.test(word)),
         'the process of the program',
       );
       t.equal(command.includes('--max-semi-space-size=1'), isSmall, `${count} services`);
