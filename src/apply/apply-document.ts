@@ -58,6 +58,8 @@ export interface ReadApplyContext extends PresentSources {
   readonly destinations: DestinationsOf;
   readonly bounds: CheckBounds;
   readonly now: () => number;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
 }
 
 export interface WantedContent {
@@ -83,7 +85,7 @@ interface WantedRegistration {
  * such as `services.3.check.settings.port`.
  */
 export async function readWanted(
-  { registry, destinations, bounds, kinds, now }: ReadApplyContext,
+  { registry, destinations, bounds, kinds, now, siteUrl }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
   { present, prune }: { readonly present: PresentContent; readonly prune: boolean },
@@ -135,7 +137,7 @@ export async function readWanted(
   const page = readList(
     'pages',
     lists.pages,
-    (one) => readWantedPage(one, servicesOf(one), { siteUrl: null, anyHost: allowed.anyHost }),
+    (one) => readWantedPage(one, servicesOf(one), { siteUrl, anyHost: allowed.anyHost }),
     ({ slug }) => slug,
   );
   const channel = readList(

@@ -23,9 +23,6 @@ export interface ApplyContext extends ReadApplyContext {
   readonly registry: ReadApplyContext['registry'] & OwnershipStore & CredentialStore & ContentStore;
   /** The addresses to which a domain resolves now; not called for the operator. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
-  readonly now: () => number;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
 }
 
 export interface ApplyOptions {

@@ -87,6 +87,16 @@ t.test('a plan of several transactions is refused as a whole before the first', 
   t.same(await registry.servicesOf(accountId), []);
 });
 
+t.test("this site's own host is no domain of a page, whoever applies it", async (t) => {
+  const { accountId, context } = await start(t);
+  const pages = [{ slug: 'acme', title: 'Acme', custom_domain: 'status.example' }];
+  for (const role of ['operator', 'owner'] as const)
+    t.match(await applyDocument(context, { role, accountId }, { pages }, OPTIONS), {
+      ok: false,
+      refusals: [{ field: 'pages.0.custom_domain', refusal: { code: 'page_domain_of_site' } }],
+    });
+});
+
 t.test('members apply as their role permits, and a new kind of check asks for the addresses', async (t) => {
   const { registry, accountId, context, resolved } = await start(t);
   const viewer = await applyDocument(context, { role: 'viewer', accountId }, {}, OPTIONS);

@@ -1,5 +1,5 @@
 /**
- * One of several API processes that count together: `node test/api/limited-server.ts ADDRESS`. Says its port to the
+ * One of several API processes that count together: `node test/http/limited-server.ts ADDRESS`. Says its port to the
  * parent when its limits are counted in Redis, and ends with the parent.
  */
 import { systemClock } from '../../src/clock.ts';
