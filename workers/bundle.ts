@@ -44,6 +44,8 @@ const MAX_BUNDLES = 3;
 const THREAD_ADDRESS = /new URL\('(?:\.\.\/)+workers\/([a-z-]+)\.ts', import\.meta\.url\)/g;
 /** V8 keeps a file with one of these in two bytes a character; esbuild leaves those of regular expressions as they are. */
 const NOT_ASCII = /[^\0-\x7f]/g;
+/** An import while the program runs, of a package that stays apart. */
+const IMPORT = /(?<![.$\w])import\(/g;
 
 /** Keeps every path that a source forms from its own place, but for those of threads, which are bundled too. */
 function keepPlaces(folder: string): Plugin {
@@ -82,7 +84,7 @@ const { outputFiles } = await build({
   logLevel: 'warning',
   write: false,
   minifyWhitespace: true,
-  banner: { js: '(function (module, exports, require) {' },
+  banner: { js: '(function (module, exports, require, importModule) {' },
   footer: { js: '})' },
   plugins: [keepPlaces(folder)],
 });
@@ -90,12 +92,14 @@ for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(
     path,
-    text.replaceAll(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    text
+      .replaceAll(IMPORT, 'importModule(')
+      .replaceAll(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
   const final = JSON.stringify(join(folder, relative(unfinished, path)));
   writeFileSync(
     path.replace(/\.js$/, '.cjs'),
-    `module.exports = require(${JSON.stringify(join(ROOT, 'src/thread/compiled-code.cjs'))}).runCompiled(${final});\n`,
+    `module.exports = require(${JSON.stringify(join(ROOT, 'src/thread/compiled-code.cjs'))}).runCompiled(${final}, (specifier) => import(specifier));\n`,
   );
 }
 // The name must not be on the disk before the contents are: after a power failure a bundle that is there counts as whole.

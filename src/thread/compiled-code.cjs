@@ -6,7 +6,7 @@ const { readFileSync, renameSync, rm, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { basename, dirname, join } = require('node:path');
 const { cachedDataVersionTag, setFlagsFromString } = require('node:v8');
-const { constants, Script } = require('node:vm');
+const { Script } = require('node:vm');
 const { BroadcastChannel, threadId } = require('node:worker_threads');
 const { crc32 } = require('node:zlib');
 
@@ -17,11 +17,12 @@ const KEEP_AFTER_MS = 20_000;
 const CHECKSUM_LENGTH = 4;
 
 /**
- * The exports of a bundled file, a function of a CommonJS module's variables. Its code is kept beside the file or, where that is not
- * writable, in the folder of `NODE_COMPILE_CACHE`.
+ * The exports of a bundled file, a function of a CommonJS module's variables and of one that imports: a script has no `import()` that is
+ * not experimental. Its code is kept beside the file or, where that is not writable, in the folder of `NODE_COMPILE_CACHE`.
  * @param {string} file
+ * @param {(specifier: string) => Promise<unknown>} [importModule] absent: the file imports nothing
  */
-exports.runCompiled = (file) => {
+exports.runCompiled = (file, importModule) => {
   // An option of all threads, which the one that started this may have changed; it is part of the tag.
   setFlagsFromString('--flush-bytecode');
   const tag = cachedDataVersionTag();
@@ -32,12 +33,11 @@ exports.runCompiled = (file) => {
   const script = new Script(source.toString('latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   if (cachedData === undefined || script.cachedDataRejected === true)
     keepLater(script, tag, (code) => places.some((place) => write(place, code, sum)));
   const module = { exports: {} };
-  script.runInThisContext()(module, module.exports, createRequire(file));
+  script.runInThisContext()(module, module.exports, createRequire(file), importModule);
   return module.exports;
 };
 

@@ -48,6 +48,8 @@ t.test('it joins the sources once, with every thread and every place that a sour
     t.ok(all.includes(`/workers/${name}.cjs`), `the thread ${name} is started from the bundle`);
   t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
   t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
+  t.ok(all.includes('importModule("node:sqlite")'));
+  t.notMatch(all, /(?<![.$\w])import\(/, 'nothing is imported by an experimental function');
   t.notMatch(all, /[^\0-\x7f]/, 'no character makes V8 keep a file in two bytes a character');
   t.end();
 });
@@ -104,6 +106,15 @@ t.test('what a start has compiled is kept for the next one, where it can be writ
   announceStart();
   t.same(await until(() => kept('bundle/src/cli')), [`b-${tag}.code`], 'that of the first is taken');
   t.equal(statSync(join(folder, 'shared', code)).ino, ino);
+});
+
+t.test('a file imports what stays apart', async (t) => {
+  const text =
+    '(function (module, exports, require, importModule) { module.exports = importModule("node:os"); })';
+  const folder = t.testdir({ 'a.js': text });
+  const exported = await runCompiled(join(folder, 'a.js'), (specifier) => import(specifier));
+  t.match(exported, { EOL: '\n' });
+  announceStart();
 });
 
 t.test('the first start keeps the code of all files', async (t) => {
