@@ -23,10 +23,10 @@ import { askForIncidents } from './seen-incidents.ts';
 import { SHORT_PART, shortVendors } from './short-vendors.ts';
 
 /**
- * How much longer than a second the play's seconds last. A machine that was late itself gets slower plays: to a program
- * that gets no processor every answer is slow, and to say so is no mistake. Beside other tests a play at 1 is late as a rule.
+ * How much longer than a second the play's seconds last. The first play is quick. A machine that was late itself gets
+ * slower ones: to a program that gets no processor every answer is slow, and to say so is no mistake.
  */
-const PACES = [2, 4, 8];
+const PACES = [1, 2, 4, 8];
 /**
  * So long did this process wait for its turn, or for an answer, on a machine that is late. The fleet answers an attempt with
  * five redirects in twenty turns, so that turns of 50 ms are what makes it slow.
