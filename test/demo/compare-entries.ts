@@ -6,12 +6,17 @@ import type { Mismatch } from './compare.ts';
 import {
   type OneService,
   oldestCompared,
-  PRECISION_MS,
   type SeenIncident,
   type SeenIncidentInFull,
   type SeenIncidents,
 } from './seen-incidents.ts';
-import { type FeedTiming, incidentsOf, knownBy, type ServedService } from './vendor-expectation.ts';
+import {
+  type FeedTiming,
+  incidentsOf,
+  knownBy,
+  PRECISION_MS,
+  type ServedService,
+} from './vendor-expectation.ts';
 
 const MARKUP = /<[a-z/!]|&(?:[a-z]+|#x?[0-9a-f]+);|\*\*|onerror/i;
 

@@ -1,6 +1,6 @@
 /** Compares a vendor's word, the lags of its outages, and its maintenances with the script. */
 import type { Mismatch } from './compare.ts';
-import { CYCLES, type OneService, oldestCompared, PRECISION_MS } from './seen-incidents.ts';
+import { CYCLES, type OneService, oldestCompared } from './seen-incidents.ts';
 import {
   allowedWords,
   type FeedTiming,
@@ -9,6 +9,7 @@ import {
   maintenancesOf,
   outagesOf,
   ownMaintenancesOf,
+  PRECISION_MS,
   wasUnread,
 } from './vendor-expectation.ts';
 

@@ -79,9 +79,6 @@ export interface OneService {
   readonly say: (found: string, wanted: string) => Mismatch;
 }
 
-/** Some formats have whole seconds. */
-export const PRECISION_MS = 1_000;
-
 /** How many periods back lists are compared: pages keep no more than a few, and lists of the API are bounded. */
 export const CYCLES = 2;
 

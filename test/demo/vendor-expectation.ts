@@ -10,6 +10,9 @@ import {
 } from '../../demo/vendors/script.ts';
 import { type Fidelity, VENDOR_KINDS } from '../../demo/vendors/vendor-kinds.ts';
 
+/** Some formats have whole seconds. */
+export const PRECISION_MS = 1_000;
+
 /** What decides how soon the program knows what a vendor says. */
 export interface FeedTiming extends DemoTiming {
   readonly feedIntervalMs: number;
@@ -112,8 +115,10 @@ export function allowedWords(
   to: number,
   timing: FeedTiming,
 ): Set<string> {
-  const moments = eventsOf(served, to)
-    .filter((at) => at <= to && knownBy(script, served, at, timing) >= from)
+  // A maintenance begins by the clock, and some formats have whole seconds.
+  const latest = to + PRECISION_MS;
+  const moments = eventsOf(served, latest)
+    .filter((at) => at <= latest && knownBy(script, served, at, timing) >= from)
     .flatMap((at) => [at - 1, at]);
   return new Set([from, to, ...moments].flatMap((at) => wordsAt(served, at)));
 }
