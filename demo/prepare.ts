@@ -51,6 +51,8 @@ async function writePast(
       const reading = makeVendorPast(state.service, past.updates, now);
       if (reading !== null) readings.push(reading);
       await samples.append(past.samples);
+      // Of too many samples that are not on disk yet the oldest are dropped, and a quick machine makes them faster than they are written.
+      await samples.flush();
     }
     const outcomes = await registry.commitUpdates(updates);
     if (outcomes.some(({ kind }) => kind !== 'committed')) throw new Error('the past contradicts itself');
