@@ -35,7 +35,7 @@ export function createEventIds(secretKey: Uint8Array) {
     ofPlace: (position: number): string => idOf(position, randomInt(1, MAX_SALT)),
     /**
      * The position in an id. Null: it is an id of another installation or key, or of an earlier version, after which nothing can be told;
-     * undefined: it is no id at all. `0` is before the first event.
+     * undefined: it is not an id. `0` is before the first event.
      */
     read(id: string): number | null | undefined {
       if (FORMER_ID.test(id)) return Number(id) === 0 ? 0 : null;

@@ -33,7 +33,7 @@ export class IdMap<Value> {
 
   /** Throws a RangeError for anything but a whole number from 0. */
   set(id: number, value: Value): this {
-    if (!Number.isSafeInteger(id) || id < 0) throw new RangeError(`${id} is no id`);
+    if (!Number.isSafeInteger(id) || id < 0) throw new RangeError(`${id} is not an id`);
     const number = Math.floor(id / CHUNK);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {

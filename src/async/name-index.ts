@@ -59,7 +59,7 @@ export class NameIndex {
    * is a whole number from 0 to 4,294,967,293.
    */
   set(name: string, id: number): void {
-    if (!Number.isInteger(id) || id < 0 || id > MAX_ID) throw new RangeError(`${id} is no id`);
+    if (!Number.isInteger(id) || id < 0 || id > MAX_ID) throw new RangeError(`${id} is not an id`);
     const hash = hashName(name);
     const number = hash >>> (32 - PART_BITS);
     this.#parts[number] ??= newPart(FIRST_SLOTS);

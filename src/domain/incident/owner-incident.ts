@@ -1,5 +1,4 @@
 /** Incidents that owners write about their services and status pages: what they say, apart from what checks see. */
-import { createHmac } from 'node:crypto';
 import { beginningOf, type Incident, type IncidentStatus, type Severity } from './incident.ts';
 
 /** Severities that an owner can choose. A maintenance is announced by itself. */
@@ -62,18 +61,6 @@ export interface OwnerIncident {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-}
-
-/** Posts from this number on are numbered at random, so that their ids do not count the posts of others. Older ones have small numbers. */
-export const MIN_RANDOM_NUMBER = 100_000_000_000_000;
-
-/**
- * The end of the ids that a post has at one of its services. Of the number of a service, which would tell how many there are, it tells
- * nothing to those who do not know `secret`; posts with small numbers keep it.
- */
-export function serviceMark(post: number, serviceId: number, secret: string): string {
-  if (post < MIN_RANDOM_NUMBER) return `${serviceId}`;
-  return createHmac('sha256', secret).update(`${post}-${serviceId}`).digest('hex').slice(0, 12);
 }
 
 export function ownerIncidentId(id: number): string {

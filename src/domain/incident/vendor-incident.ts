@@ -1,6 +1,6 @@
 /**
  * The life of a vendor's incident (decisions, Incidents): what is stored of an entry after each read. Pure; reading the
- * same entry again changes nothing. And what a vendor says of its own service on the whole, shown beside our status.
+ * same entry again changes nothing. Also the vendor's overall status, which is shown beside ours.
  */
 import { DAY_MS } from '../durations.ts';
 import type { FeedIncident } from './feed-entry.ts';

@@ -115,7 +115,7 @@ export class StatusTable {
   /** Replaces the status of its service. Throws a RangeError unless that is a whole number from 0. */
   set(status: CurrentStatus): void {
     const { serviceId } = status;
-    if (!Number.isSafeInteger(serviceId) || serviceId < 0) throw new RangeError(`${serviceId} is no id`);
+    if (!Number.isSafeInteger(serviceId) || serviceId < 0) throw new RangeError(`${serviceId} is not an id`);
     const number = Math.floor(serviceId / CHUNK);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {

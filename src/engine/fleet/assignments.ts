@@ -161,7 +161,7 @@ export class TargetTable {
 
   /** Replaces the target of its service. Throws a RangeError unless that is a whole number from 0. */
   set({ serviceId, revision, domain, origin, accountId, check, memory, lastCheckedAt }: CheckTarget): void {
-    if (!Number.isSafeInteger(serviceId) || serviceId < 0) throw new RangeError(`${serviceId} is no id`);
+    if (!Number.isSafeInteger(serviceId) || serviceId < 0) throw new RangeError(`${serviceId} is not an id`);
     const number = Math.floor(serviceId / CHUNK);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {

@@ -1,13 +1,11 @@
 /** Incidents that owners write, and their rows in the lists of their services, which have the beginnings of the newest texts. */
-import { randomInt } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import type { SelectQueryBuilder } from 'kysely';
 import {
   asServiceIncident,
-  MIN_RANDOM_NUMBER,
   OWNER_INCIDENT_BOUNDS,
   type OwnerIncident,
   ownerIncidentId,
-  serviceMark,
 } from '../../../domain/incident/owner-incident.ts';
 import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/post-bytes.ts';
 import { ensureInstallation } from '../../database/fact-rows.ts';
@@ -20,6 +18,9 @@ import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
 import { ownedAmong, type Posting, tellPagesOfIncident } from './page-posts.ts';
+
+/** The numbers of posts begin here; earlier versions counted from 1. */
+export const MIN_RANDOM_NUMBER = 100_000_000_000_000;
 
 const TAKEN = statement<{ readonly bytes: number }>(
   `SELECT coalesce((SELECT sum(text_bytes) FROM owner_incidents WHERE account_id = ?), 0)
@@ -149,7 +150,16 @@ async function listedIdOf(store: RegistryStore, id: number, serviceId: number): 
   return `${ownerIncidentId(id)}-${serviceMark(id, serviceId, await ensureInstallation(store))}`;
 }
 
-/** The number of a new post. */
+/**
+ * The last part of the IDs that a post has at one of its services. Only those who know the installation's identity can find the number of the
+ * service in it, which would tell how many services there are. Posts with small numbers end in that number.
+ */
+export function serviceMark(post: number, serviceId: number, installation: string): string {
+  if (post < MIN_RANDOM_NUMBER) return `${serviceId}`;
+  return createHmac('sha256', installation).update(`${post}-${serviceId}`).digest('hex').slice(0, 12);
+}
+
+/** The number of a new post. It is random, because running numbers would count the posts of other accounts. */
 export function randomPostNumber(): number {
   return randomInt(MIN_RANDOM_NUMBER, MIN_RANDOM_NUMBER + 2 ** 47);
 }

@@ -5,7 +5,6 @@
 import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
-import { serviceMark } from '../../../domain/incident/owner-incident.ts';
 import {
   type Occurrence,
   OWNER_MAINTENANCE_BOUNDS,
@@ -28,7 +27,7 @@ import {
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';
-import { concerns, randomPostNumber, refuseLongPost } from './owner-incident-rows.ts';
+import { concerns, randomPostNumber, refuseLongPost, serviceMark } from './owner-incident-rows.ts';
 import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-posts.ts';
 
 /** The time for which calendars still list a withdrawn maintenance, milliseconds. */
@@ -244,13 +243,13 @@ async function planOccurrences(
   const post = toOwnerMaintenance(row);
   const occurrences = await occurrencesOf(post, now, OCCURRENCES_AHEAD);
   const wanted = new Map<string, Maintenance>();
-  const secret = await ensureInstallation(store);
+  const installation = await ensureInstallation(store);
   for (const service of await servicesOf(store, post))
     for (const occurrence of occurrences) {
       const from = {
         siteUrl: row.site_url,
         announcedAt: now,
-        mark: serviceMark(post.id, service.id, secret),
+        mark: serviceMark(post.id, service.id, installation),
       };
       const one = asMaintenance(post, occurrence, service, from);
       wanted.set(one.id, one);

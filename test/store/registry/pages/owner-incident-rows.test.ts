@@ -1,13 +1,9 @@
 /** Incidents that owners post, in the registry. */
 import t, { type Test } from 'tap';
 import type { OwnerIncident } from '../../../../src/domain/incident/owner-incident.ts';
-import {
-  MIN_RANDOM_NUMBER,
-  readPostOf,
-  serviceMark,
-  withUpdate,
-} from '../../../../src/domain/incident/owner-incident.ts';
+import { readPostOf, withUpdate } from '../../../../src/domain/incident/owner-incident.ts';
 import type { Registry } from '../../../../src/store/ports/registry.ts';
+import { MIN_RANDOM_NUMBER, serviceMark } from '../../../../src/store/registry/pages/owner-incident-rows.ts';
 import { channelOf, ruleOf } from '../../alert-fixtures.ts';
 import { planned, posted, SITE } from '../../post-fixtures.ts';
 import { overBoth } from '../../registry-contract.ts';
