@@ -97,6 +97,7 @@ const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
 const BODY_PROBLEMS = {
   /** `coding` is that of the response, such as `gzip`. */
   undecodable: ({ coding }: { readonly coding: string }) => `the body cannot be decoded (${coding})`,
+  charset_unknown: 'the charset of the body is not known',
   not_json: 'the body is not JSON',
   json_too_deep: 'the JSON of the body is nested too deeply',
   too_long_for_json: ({ maxBytes }: { readonly maxBytes: number }) =>

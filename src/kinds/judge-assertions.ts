@@ -1,6 +1,6 @@
 /** Tries assertions on a response. All of them together have one budget, because they run in the thread of all checks. Pure. */
 import { type BodyProblem, type Failure, failureOf } from '../domain/failure.ts';
-import { type BodyReading, parseJson } from '../outbound/read-body.ts';
+import { type BodyReading, mayHide, parseJson } from '../outbound/read-body.ts';
 import type { Headers } from '../outbound/response-head.ts';
 import { type Assertion, MAX_MATCHED_LENGTH, matchesExpression, needsBody } from './assertions.ts';
 import { queryJson } from './json-query.ts';
@@ -79,14 +79,14 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
         return null;
     }
   };
-  const tryAll = (assertion: Assertion, texts: readonly string[]): Outcome => {
+  const tryAll = (assertion: Assertion, texts: readonly string[]): Outcome | null => {
     for (const text of texts) {
       const outcome = tryText(assertion, text);
       if (outcome !== null) return outcome;
     }
-    return outcomeWithout(assertion);
+    return null;
   };
-  const tryJson = (assertion: Assertion): Outcome => {
+  const tryJson = (assertion: Assertion): Outcome | null => {
     document ??= readDocument(body);
     if (!('value' in document)) return document;
     let outcome: Outcome | null = null;
@@ -100,8 +100,10 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
       return outcome === null;
     };
     queryJson(document.value, assertion.name, visit, take);
-    return outcome ?? outcomeWithout(assertion);
+    return outcome;
   };
+  const outcomeInBody = (assertion: Assertion): Outcome =>
+    mayHide(body, assertion.value) ? { code: 'charset_unknown' } : outcomeWithout(assertion);
 
   return (assertion) => {
     switch (assertion.subject) {
@@ -111,14 +113,15 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
         return compare(assertion, responseTimeMs) ? 'holds' : 'broken';
       case 'header': {
         const field = headers[assertion.name];
-        return tryAll(assertion, field === undefined ? [] : typeof field === 'string' ? [field] : field);
+        const values = field === undefined ? [] : typeof field === 'string' ? [field] : field;
+        return tryAll(assertion, values) ?? outcomeWithout(assertion);
       }
       case 'body':
         return body?.kind === 'unreadable'
           ? { code: 'undecodable', coding: body.coding }
-          : tryAll(assertion, [body?.text ?? '']);
+          : (tryAll(assertion, [body?.text ?? '']) ?? outcomeInBody(assertion));
       case 'json':
-        return tryJson(assertion);
+        return tryJson(assertion) ?? outcomeInBody(assertion);
     }
   };
 }

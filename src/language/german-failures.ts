@@ -56,6 +56,7 @@ const TIMEOUTS: Readonly<Record<Phase, (limit: string) => string>> = {
 
 const BODY_PROBLEMS: TextTable<BodyProblemParams> = {
   undecodable: ({ coding }) => `der Inhalt lässt sich nicht dekodieren (${coding})`,
+  charset_unknown: 'der Zeichensatz des Inhalts ist nicht bekannt',
   not_json: 'der Inhalt ist kein JSON',
   json_too_deep: 'das JSON des Inhalts ist zu tief verschachtelt',
   too_long_for_json: ({ maxBytes }) =>

@@ -9,6 +9,11 @@ export type BodyReading =
       readonly text: string;
       /** True if it is all of the body; false: it is longer than the limit, and `text` is its beginning. */
       readonly whole: boolean;
+      /**
+       * True if the bytes are not in the charset that was used for them: `text` lacks characters, or has others. Absent: they are, as far
+       * as is known.
+       */
+      readonly isGuess?: boolean;
     }
   /** The body cannot be decoded: it is damaged, or incomplete. `coding` is known, such as `gzip`. */
   | { readonly kind: 'unreadable'; readonly coding: string };
@@ -21,7 +26,7 @@ export async function readBody(
   if (body === null) return { kind: 'text', text: '', whole: true };
   const content = await decodeContent({ bytes: body, cut: overlong }, headers, maxBytes);
   if ('damaged' in content) return { kind: 'unreadable', coding: content.damaged };
-  return { kind: 'text', text: decodeText(content.bytes, headers, content.cut), whole: !content.cut };
+  return { kind: 'text', ...decodeText(content.bytes, headers, content.cut), whole: !content.cut };
 }
 
 /** Strings, whose texts are kept, and numbers that JSON lacks. */
@@ -44,16 +49,29 @@ const MAX_DECLARATION_BYTES = 4_096;
  * Decodes text by its byte order mark, else by the charset of `Content-Type`, else by the one that a page declares, as browsers do.
  * Invalid bytes become U+FFFD. `cut`: the last character may be incomplete, and is left out then.
  */
-function decodeText(bytes: Buffer, headers: Headers, cut: boolean): string {
+function decodeText(bytes: Buffer, headers: Headers, cut: boolean): { text: string; isGuess?: boolean } {
   const type = contentTypeOf(headers);
   const decoder =
     decoderOf(markedCharset(bytes)) ??
     decoderOf(CHARSET.exec(type)?.slice(1).find(Boolean)) ??
     decoderOf(declaredCharset(bytes, type)) ??
     decoderOf(zeroedCharset(bytes));
-  if (decoder !== null) return decoder.decode(bytes, { stream: cut });
-  const text = new TextDecoder().decode(bytes, { stream: cut });
-  return isMostlyInvalid(text) ? new TextDecoder('windows-1252').decode(bytes) : text;
+  const text = (decoder ?? new TextDecoder()).decode(bytes, { stream: cut });
+  if (!isMostlyInvalid(text)) return { text };
+  return { text: decoder === null ? new TextDecoder('windows-1252').decode(bytes) : text, isGuess: true };
+}
+
+/** Every character of windows-1252. */
+const WESTERN = new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+
+/**
+ * Returns true if a body may have `wanted` although its text lacks it: bytes whose charset is not known were read as windows-1252, or as
+ * U+FFFD in the charset that the response names.
+ */
+export function mayHide(body: BodyReading | null, wanted: string): boolean {
+  if (body?.kind !== 'text' || body.isGuess !== true) return false;
+  const isReplaced = body.text.includes('\ufffd');
+  return [...wanted].some((character) => (isReplaced ? character > '\x7f' : !WESTERN.includes(character)));
 }
 
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,]+))/i;
@@ -106,7 +124,7 @@ function metaCharset(head: string): string | null {
   return null;
 }
 
-/** Returns true if most characters outside of ASCII are invalid, so that a text without a charset is not UTF-8. */
+/** Returns true if most characters outside of ASCII are invalid, so that the bytes are in another charset. */
 function isMostlyInvalid(text: string): boolean {
   let foreign = 0;
   let invalid = 0;

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { readAssertion } from '../../src/kinds/assertions.ts';
 import { judgeAssertions } from '../../src/kinds/judge-assertions.ts';
+import { readBody } from '../../src/outbound/read-body.ts';
 
 const judge = (lines: readonly string[], document: unknown) =>
   judgeAssertions(
@@ -39,4 +40,40 @@ t.test('all paths of a response visit a bounded number of values', async (t) => 
       cause: { code: 'assertion_undecided', problem: { code: 'too_many_values', maxValues: 250_000 } },
     },
   );
+});
+
+t.test('a text is not missing where the charset of the body is not known', async (t) => {
+  const unknown = { cause: { code: 'assertion_undecided', problem: { code: 'charset_unknown' } } };
+  const broken = { cause: { code: 'assertion_failed' } };
+  const western = Buffer.from('{"s":"Café ok"}', 'latin1');
+  const russian = Buffer.from('7b2273223a22cef8e8e1eae0206f6b227d', 'hex');
+  const rows: readonly (readonly [line: string, body: Buffer, type: string, outcome: object | null])[] = [
+    ['body lacks Ошибка', russian, 'text/html', unknown],
+    ['body lacks Ошибка', russian, 'text/html; charset=x-mac-none', unknown],
+    ['body lacks Ошибка', russian, 'text/html; charset=utf-8', unknown],
+    ['body lacks é', russian, 'text/html; charset=utf-8', unknown],
+    ['body contains Ошибка', russian, 'text/html', unknown],
+    ['body matches ^.*(Ошибка|Сбой)', russian, 'text/html', unknown],
+    ['json $.s is not Ошибка', russian, 'application/json', unknown],
+    ['json $.s lacks 障害', russian, 'application/json; charset=utf-8', unknown],
+    ['json $.t missing', russian, 'application/json', null],
+    ['body lacks Ошибка', russian, 'text/html; charset=windows-1251', broken],
+    ['body lacks 障害', russian, 'text/html; charset=windows-1251', null],
+    ['body contains ok', russian, 'text/html', null],
+    ['body lacks error', russian, 'text/html; charset=utf-8', null],
+    ['body contains Café', western, 'text/html', null],
+    ['body lacks Größe', western, 'text/html', null],
+    ['body lacks Café', western, 'text/html', broken],
+    ['body lacks Ошибка', Buffer.from('Ошибка'), 'text/html', broken],
+    ['body lacks 障害', Buffer.from('Ошибка'), 'text/html', null],
+  ];
+  for (const [line, bytes, type, outcome] of rows) {
+    const headers = { 'content-type': type };
+    const body = await readBody({ body: bytes, overlong: false, headers }, 1_000);
+    const assertion = readAssertion(line);
+    if (assertion === null) throw new Error(line);
+    const failure = judgeAssertions([assertion], { statusCode: 200, responseTimeMs: 1, headers, body });
+    if (outcome === null) t.equal(failure, null, `${line}, ${type}`);
+    else t.match(failure, outcome, `${line}, ${type}`);
+  }
 });
