@@ -84,6 +84,8 @@ export const httpCheck = defineKind({
       wrong.push({ setting: 'certificate', problem: { code: 'not_with', other: 'plain' } });
     if (names.has('body') && !METHODS_WITH_BODY.includes(method))
       wrong.push({ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } });
+    if (method === 'HEAD' && readAssertions(settings).some(needsBody))
+      wrong.push({ setting: 'assertions', problem: { code: 'not_with', other: 'method HEAD' } });
     if (names.has('password') && !names.has('username'))
       wrong.push({ setting: 'username', problem: { code: 'missing' } });
     if (names.has('token') && names.has('username'))
@@ -103,7 +105,7 @@ export const httpCheck = defineKind({
       if (authorization !== null && !own.some(([name]) => name.toLowerCase() === 'authorization'))
         own.push(['authorization', authorization]);
       const names = new Set(own.map(([name]) => name.toLowerCase()));
-      const assertions = (settings.assertions ?? []).flatMap((line) => readAssertion(line) ?? []);
+      const assertions = readAssertions(settings);
       const response = await sendRequest(
         parts,
         {
@@ -124,7 +126,8 @@ export const httpCheck = defineKind({
         },
         deadline,
       );
-      const failure = await judgeResponse(response, target.check.accept ?? ['2xx'], assertions);
+      const accept = target.check.accept ?? expectedStatuses(assertions);
+      const failure = await judgeResponse(response, accept, assertions);
       // The end of a certificate that nobody verifies says nothing.
       const certificateExpiresAt = ignoresCertificate(target.check) ? null : response.certificateExpiresAt;
       const judgement = { failure, via: 'http', memory: target.memory } as const;
@@ -135,6 +138,10 @@ export const httpCheck = defineKind({
 
 function portOf({ plain = false, port }: { readonly plain?: boolean; readonly port?: number }): number {
   return port ?? (plain ? 80 : 443);
+}
+
+function readAssertions({ assertions = [] }: { readonly assertions?: readonly string[] }): Assertion[] {
+  return assertions.flatMap((line) => readAssertion(line) ?? []);
 }
 
 /** The value of `Authorization` (RFC 7617, RFC 6750); null: the check has no credentials for it. */
@@ -155,6 +162,12 @@ function authorizationOf({
 function splitHeader(line: string): [name: string, value: string] {
   const at = line.indexOf(':');
   return [line.slice(0, at), line.slice(at + 1).trim()];
+}
+
+/** The statuses of a check without `accept`: those that its assertions name, else any success. */
+function expectedStatuses(assertions: readonly Assertion[]): readonly AcceptRule[] {
+  const named = assertions.filter(({ subject, operator }) => subject === 'status' && operator === 'is');
+  return named.length === 0 ? ['2xx'] : named.map(({ value }) => Number(value));
 }
 
 /** The failure of what the owner expects of the response; null: all is as expected. */

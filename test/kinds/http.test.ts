@@ -72,6 +72,16 @@ t.test('it judges the status by what is expected, and reads no body without need
     t.match(attempt, { statusCode: status, blocked: status === 429 });
     t.equal(attempt.failure?.class ?? null, good ? null : 'status', `${status} ${accept}`);
   }
+  for (const [status, accept, assertions, failureClass] of [
+    [404, null, ['status is 404'], null],
+    [200, null, ['status is 404'], 'status'],
+    [404, ['2xx'], ['status is 404'], 'status'],
+    [503, null, ['status is not 404'], 'status'],
+  ] as const) {
+    const settings = { path: `/${status}`, assertions: [...assertions] };
+    const attempt = await probe(null, { check: { ...checkOf(port, settings), accept } });
+    t.equal(attempt.failure?.class ?? null, failureClass, `${status} ${accept} ${assertions}`);
+  }
   await until(() => open() === 0);
 });
 
@@ -161,6 +171,8 @@ t.test('it refuses settings that say nothing, or that could take long', async (t
     [{ method: 'PUT', body: 'x'.repeat(16_385) }, 'body', 'limit'],
     [{ assertions: Array.from({ length: 11 }, () => 'status is 200') }, 'assertions', 'limit'],
     [{ assertions: ['body matches ('] }, 'assertions', 'assertion'],
+    [{ method: 'HEAD', assertions: ['status is 200', 'body contains a'] }, 'assertions', 'not_with'],
+    [{ method: 'HEAD', assertions: ['json $.a exists'] }, 'assertions', 'not_with'],
     [{ username: 'a:b' }, 'username', 'format'],
     [{ username: 'a', password: 'b\nc' }, 'password', 'format'],
     [{ password: 'b' }, 'username', 'missing'],
