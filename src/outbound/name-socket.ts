@@ -45,8 +45,9 @@ interface Pending {
 export function openServerChannel(server: ServerAddress, clock: Clock, onDatagram: () => void) {
   const sockets = new Set<QuerySocket>();
   let current: QuerySocket | null = null;
-  // Disabled permanently once the server refuses a query with EDNS (RFC 6891, 7).
+  // False where the server refuses queries with EDNS (RFC 6891, 7) or leaves them without a reply.
   let edns = true;
+  let knowsEdns = false;
 
   const socketFor = (): QuerySocket => {
     if (current?.isUsedUp()) current.retire();
@@ -66,7 +67,10 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
         if (withEdns && (reply.code === 'FORMERR' || reply.code === 'NOTIMP')) {
           edns = false;
           giveUp = send(query, listener);
-        } else if (reply.truncated && reply.code === 'NOERROR') {
+          return;
+        }
+        knowsEdns ||= withEdns;
+        if (reply.truncated && reply.code === 'NOERROR') {
           giveUp = askOverTcp(server, query, onDatagram, listener);
           listener.onCut(reply);
         } else listener.onReply(reply);
@@ -80,10 +84,11 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   return {
     /** Sends a query. The returned function cancels it; a later reply is dropped. */
     send,
-    /** Makes the next query use another socket. */
+    /** Makes the next query use another socket, since there was no reply to one; and, until one with EDNS had a reply, the other form. */
     rotate(): void {
       current?.retire();
       current = null;
+      if (!knowsEdns) edns = !edns;
     },
     close(): void {
       for (const socket of sockets) socket.close();

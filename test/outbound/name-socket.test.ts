@@ -32,6 +32,30 @@ t.test('it does without EDNS where a server refuses it', async (t) => {
   t.same(edns, [true, false, false]);
 });
 
+t.test(
+  'it does without EDNS where queries with it are dropped, and keeps it where one was answered',
+  async (t) => {
+    const edns: boolean[] = [];
+    let lost = 0;
+    const { ask } = await start(t, (_, delivery) => {
+      edns.push(delivery.edns);
+      return delivery.edns ? 'silence' : SAID;
+    });
+    t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 500 });
+    t.same(await ask('b.example'), { answer: ADDRESS, tookMs: 0 });
+    t.same(edns, [true, false, false]);
+    const other: boolean[] = [];
+    const { ask: askOther } = await start(t, (_, delivery) => {
+      other.push(delivery.edns);
+      return lost-- > 0 ? 'silence' : SAID;
+    });
+    await askOther('a.example');
+    lost = 1;
+    t.same(await askOther('b.example'), { answer: ADDRESS, tookMs: 500 });
+    t.same(other, [true, true, true]);
+  },
+);
+
 t.test('it does not believe what it did not ask for, or another server says', async (t) => {
   const clock = createFakeClock();
   const victim = createSocket('udp4');
