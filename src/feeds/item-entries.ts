@@ -154,15 +154,17 @@ function plannedStart({ publishedAt, updatedAt, timeline, meaning }: ReadItem, n
   return !isOfUpdate && stated.some((at) => at < publishedAt) ? publishedAt : null;
 }
 
-/** The start by the time of publication. A past time of a planned maintenance is that of its announcement. */
+/** The start by the first update after the announcement, else by the time of publication. A past time of a planned maintenance is that of its announcement. */
 function publishedStart(
   items: readonly ReadItem[],
   { publishedAt }: ReadItem,
   state: FeedMaintenance['state'],
   now: number,
 ): number | null {
-  if (state !== 'planned') return earliestOf(items);
-  return publishedAt !== null && publishedAt > now ? publishedAt : null;
+  if (state === 'planned') return publishedAt !== null && publishedAt > now ? publishedAt : null;
+  const steps = items.flatMap(({ timeline }) => timeline.updates).filter(({ at }) => at !== null);
+  const later = steps.filter(({ meaning }) => meaning.kind !== 'maintenance' || meaning.state !== 'planned');
+  return later.length < steps.length ? earliest(later.map(({ at }) => at)) : earliestOf(items);
 }
 
 /** The state of the newest item, else by the window, else as for an incident without a state. */

@@ -4,7 +4,7 @@
  */
 import { DAY_MS } from '../domain/durations.ts';
 import { endRank, LEADING_SIGNS, meaningOf, type WordMeaning } from './item-vocabulary.ts';
-import { readLocalTime, readTime } from './read-time.ts';
+import { englishMonth, readLocalTime, readTime } from './read-time.ts';
 
 interface ItemUpdate {
   /** Epoch milliseconds; null: the text contains no time. */
@@ -33,8 +33,24 @@ export const LIST_MARK = '⁃';
 
 const MAX_LINES = 5_000;
 
-const MONTH_DAY =
-  /^(?:[a-z]{3,9},? )?([a-z]{3,9}) (\d{1,2})(?:,? (\d{4}))?,?(?: at)? (\d{1,2}:\d\d(?::\d\d)?)(?: ?(am|pm))?(?: ?(\S{1,8}))?$/i;
+/** A clock, half of the day and zone. */
+const CLOCK = String.raw`(?<clock>\d{1,2}:\d\d(?::\d\d)?)(?: ?(?<half>am|pm)| Uhr)?(?: ?(?<zone>\S{1,8}))?$`;
+
+/** `Sep 20, 10:00 UTC`, `Wed, Okt 20, 2026 10:00 MEZ`, `9月 20, 19:00 JST`. */
+const MONTH_DAY = new RegExp(
+  String.raw`^(?:\p{L}{2,9}\.?,? )?(?<month>\p{L}{3,9}\.?|\d{1,2}月) (?<day>\d{1,2})(?:,? (?<year>\d{4}))?,?(?: at)? ${CLOCK}`,
+  'iu',
+);
+
+/** `20. Okt. 2026, 10:00 MEZ`, `20 de outubro de 2026, 10:00 BRT`. */
+const DAY_MONTH = new RegExp(
+  String.raw`^(?:\p{L}{2,9}\.?,? )?(?<day>\d{1,2})\.?(?: de)? (?<month>\p{L}{3,9}\.?)(?:,?(?: de)? (?<year>\d{4}))?,?(?: (?:um|à|às|a las))? ${CLOCK}`,
+  'iu',
+);
+
+/** `2026年9月20日 19:00 JST`. */
+const DAY_IN_CHARACTERS =
+  /^(?:(?<year>\d{4})年)?(?<month>\d{1,2}月)(?<day>\d{1,2})日 ?(?<clock>\d{1,2}:\d\d(?::\d\d)?) ?(?<zone>\S{1,8})$/u;
 
 /** `Status: Resolved` before a text, with or without punctuation between them. */
 const STATE =
@@ -228,9 +244,12 @@ function readMoment(text: string, near: number | null): number | null {
 
 /** A time without a year is in the year in which it is nearest to `near`. */
 function readMonthDay(line: string, near: number | null): number | null {
-  const match = line.length > 60 ? null : MONTH_DAY.exec(line.replace(/\s+/g, ' '));
-  if (match === null) return null;
-  const [, month = '', day = '', year, clock = '', half, zone = ''] = match;
+  if (line.length > 60) return null;
+  const text = line.replace(/\s+/g, ' ');
+  const { groups } = MONTH_DAY.exec(text) ?? DAY_MONTH.exec(text) ?? DAY_IN_CHARACTERS.exec(text) ?? {};
+  const month = englishMonth(groups?.month ?? '');
+  if (groups === undefined || month === null) return null;
+  const { day, year, clock = '', half, zone = '' } = groups;
   const time = half === undefined ? clock : toDayClock(clock, half.toLowerCase());
   const inYear = (number: number | string) => readTime(`${day} ${month} ${number} ${time} ${zone}`.trim());
   if (year !== undefined) return inYear(year);

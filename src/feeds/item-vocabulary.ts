@@ -59,7 +59,7 @@ const MARKS = `${TITLE_WORDS}|${FOREIGN_WORDS}`;
 const BRACKETED_WORDS = 'fixed|watching|reported|recovered|closed|scheduled|in progress|cancell?ed';
 
 const LEADING_MARK = new RegExp(
-  `^(?:[[【](${MARKS}|${BRACKETED_WORDS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：]|(${LEADING_WORDS}) [-–—] )\\s*`,
+  `^(?:[[【](${MARKS}|${BRACKETED_WORDS}|update)[\\]】]|(${TITLE_WORDS}|update)\\s?:|(${FOREIGN_WORDS})\\s?[:：]|(${LEADING_WORDS}) [-–—] )\\s*`,
   'i',
 );
 const TRAILING_MARK = new RegExp(

@@ -38,6 +38,12 @@ const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
+/** Beginnings of the names of months in German, French, Italian, Portuguese and Spanish, where those differ from English; without accents. */
+const FOREIGN_MONTHS: Readonly<Record<string, number>> = {
+  ...{ gen: 1, ene: 1, fev: 2, abr: 4, avr: 4, mag: 5, mai: 5, giu: 6, juin: 6, lug: 7, juil: 7 },
+  ...{ ago: 8, aou: 8, set: 9, okt: 10, ott: 10, out: 10, dez: 12, dic: 12 },
+};
+
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_TIME_DIGITS = 10;
 
@@ -58,8 +64,10 @@ const ZONES: Readonly<Record<string, number>> = {
   pdt: -7,
   bst: 1,
   cet: 1,
+  mez: 1,
   west: 1,
   cest: 2,
+  mesz: 2,
   eet: 2,
   eest: 3,
   msk: 3,
@@ -199,6 +207,15 @@ function readForm(form: RegExp, text: string): number | null {
 /** 1 to 12; 0: no month. */
 function monthOf(name: string): number {
   return MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+}
+
+/** The English name of a month in one of several languages, or with its number, such as `9月`; null: it is no month. */
+export function englishMonth(name: string): string | null {
+  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const month =
+    monthOf(plain) ||
+    (FOREIGN_MONTHS[plain.slice(0, 4)] ?? FOREIGN_MONTHS[plain.slice(0, 3)] ?? Number.parseInt(plain, 10));
+  return MONTHS[month - 1] ?? null;
 }
 
 /** Milliseconds east of Greenwich; no zone is UTC, an unknown one null. */

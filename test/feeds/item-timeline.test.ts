@@ -1,5 +1,6 @@
 /** Updates in the texts of items: their order, states and parts. */
 import t from 'tap';
+import { readTimeline } from '../../src/feeds/item-timeline.ts';
 import { rss } from '../../src/feeds/kinds/rss.ts';
 import { at, readDocument } from './kinds/read-document.ts';
 
@@ -40,6 +41,51 @@ t.test('a line may tell time and state of an update', async (t) => {
       ],
       description,
     );
+});
+
+t.test('times of updates may be written in other languages', async (t) => {
+  for (const [newer, older, resolved, open] of [
+    ['Sep 20, 12:00 MESZ', 'Sep 20, 11:00 MESZ', 'Behoben', 'Wird untersucht'],
+    ['20. Sept. 2026, 12:00 Uhr MESZ', '20. September 2026 um 11:00 Uhr MESZ', 'Gelöst', 'Untersuchung'],
+    ['sept. 20, 12:00 CEST', 'sept. 20, 11:00 CEST', 'Résolu', 'Investigation'],
+    ['20 septembre 2026 à 10:00 UTC', '20 septembre 2026 à 09:00 UTC', 'Résolu', 'Enquête'],
+    ['sep 20, 10:00 UTC', 'sep 20, 09:00 UTC', 'Resuelto', 'Investigando'],
+    ['20 de setembro de 2026, 07:00 BRT', '20 de setembro de 2026, 06:00 BRT', 'Resolvido', 'Investigando'],
+    ['9月 20, 19:00 JST', '9月 20, 18:00 JST', '解決済み', '調査中'],
+    ['2026年9月20日 19:00 JST', '2026年9月20日 18:00 JST', '復旧', '調査中'],
+    ['9月20日 18:00 UTC+8', '9月20日 17:00 UTC+8', '已恢复', '调查中'],
+  ] as const) {
+    const description = `<p><small>${newer}</small><br><strong>${resolved}</strong> - x</p><p><small>${older}</small><br><strong>${open}</strong> - y</p>`;
+    const times = { startedAt: at('09:00'), resolvedAt: at('10:00') };
+    t.match(
+      readItems({ ...TODAY, description }),
+      [{ ...times, status: 'resolved', updates: [{ status: 'investigating' }, { status: 'resolved' }] }],
+      newer,
+    );
+  }
+  const near = Date.parse('2026-07-01T00:00:00Z');
+  const months = {
+    ...{
+      Jan: 1,
+      'janv.': 1,
+      gen: 1,
+      ene: 1,
+      'févr.': 2,
+      fev: 2,
+      März: 3,
+      mars: 3,
+      abr: 4,
+      'avr.': 4,
+      Mai: 5,
+      mag: 5,
+    },
+    ...{ juin: 6, giu: 6, 'juil.': 7, lug: 7, août: 8, ago: 8, set: 9, Okt: 10, out: 10, ott: 10 },
+    ...{ 'déc.': 12, Dez: 12, dic: 12 },
+  };
+  for (const [month, number] of Object.entries(months)) {
+    const { updates } = readTimeline(`${month} 20, 10:00 UTC\nResolved - x`, near);
+    t.equal(new Date(updates[0]?.at ?? 0).getUTCMonth() + 1, number, month);
+  }
 });
 
 t.test('the state of an update without one is that of the update below it', async (t) => {
@@ -190,6 +236,23 @@ t.test('a maintenance has a start and an end whichever of its updates are left',
       [
         ['08:00', 'Active'],
         ['10:00', 'Resolved'],
+      ],
+      { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
+    ],
+    [
+      '10:00:05',
+      [
+        ['06:00', 'Scheduled'],
+        ['10:00', 'Completed'],
+      ],
+      { state: 'done', startsAt: at('10:00'), endsAt: at('10:00') },
+    ],
+    [
+      '10:00:05',
+      [
+        ['06:00', 'Geplant'],
+        ['08:00', 'In Bearbeitung'],
+        ['10:00', 'Abgeschlossen'],
       ],
       { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
     ],

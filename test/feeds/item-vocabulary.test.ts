@@ -67,6 +67,7 @@ t.test('it knows the words of other languages', async (t) => {
       { description: `<p>${label} - x</p>` },
       { title: `Login fails [${label}]` },
       { title: `Login fails（${label}）` },
+      { title: `[${label}] Login fails` },
     ])
       t.match(readItems({ ...TODAY, ...item }), [{ status }], JSON.stringify(item));
 });

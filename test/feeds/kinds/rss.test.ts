@@ -295,6 +295,7 @@ t.test('it finds the state wherever a page tells it', async (t) => {
     [{ description: 'Current status: In Progress' }, 'identified'],
     [{ title: '[Resolved] A fault' }, 'resolved'],
     [{ title: 'Monitoring: A fault' }, 'monitoring'],
+    [{ title: 'Résolu\u00a0: A fault' }, 'resolved'],
     [{ title: 'A fault - Identified' }, 'identified'],
     [{ title: 'A fault (Resolved)' }, 'resolved'],
     [{ description: 'This incident has been resolved.' }, 'resolved'],
