@@ -3,7 +3,7 @@
  * relies on nothing that makes the checks but the figures of the threads.
  */
 import type { Clock } from '../clock.ts';
-import { SECOND_MS } from '../domain/durations.ts';
+import { HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { NodeState } from '../domain/node.ts';
 import type { Log } from '../log.ts';
 
@@ -104,25 +104,42 @@ export function watchStoppedChecks(options: {
 
 const fieldsOf = (what: string) => (what === OWN ? {} : { region: what });
 
+/** A region is missed for this time after its last node has left, milliseconds; as in deploy/alerts.yaml. */
+const MISSED_MS = 6 * HOUR_MS;
+
 /**
- * Why no node makes checks from each region in which there are nodes that should, one line; null: one does. `isChecked`: whether
- * any service is checked from the region.
+ * Creates the function that returns why no node makes checks from each region that has, or had, nodes that should, one line; null: one
+ * does. `isChecked`: whether any service is checked from the region. Call it regularly, so that it sees the nodes that leave.
  */
-export function findStoppedRegions(
-  nodes: readonly NodeState[],
+export function createRegionWatch(
+  ownRegion: string,
   isChecked: (region: string) => boolean,
-): Map<string, string | null> {
-  const regions = Map.groupBy(
-    nodes.filter(({ roles }) => roles.includes('probe')),
-    ({ region }) => region,
-  );
-  return new Map(
-    [...regions].map(([region, within]) => {
-      const works = within.some(({ services, checksProblem }) => services > 0 && !checksProblem);
-      if (works || !isChecked(region)) return [region, null];
-      const told = within.find(({ checksProblem }) => checksProblem);
-      const why = told === undefined ? 'its nodes have no services' : `${told.name}: ${told.checksProblem}`;
-      return [region, `no checks are made from ${region} (${why})`];
-    }),
-  );
+  clock: Clock,
+): (nodes: readonly NodeState[]) => ReadonlyMap<string, string | null> {
+  /** The time at which a node was seen last, by region, monotonic milliseconds. */
+  const seen = new Map<string, number>();
+
+  const why = (within: readonly NodeState[]): string => {
+    if (within.length === 0) return 'no node of it is there';
+    const told = within.find(({ checksProblem }) => checksProblem);
+    return told === undefined ? 'its nodes have no services' : `${told.name}: ${told.checksProblem}`;
+  };
+  return (nodes) => {
+    const nowMs = clock.monotonic();
+    const regions = Map.groupBy(
+      nodes.filter(({ roles }) => roles.includes('probe')),
+      ({ region }) => region,
+    );
+    for (const region of regions.keys()) seen.set(region, nowMs);
+    for (const [region, seenMs] of seen) if (nowMs - seenMs > MISSED_MS) seen.delete(region);
+    const expected = seen.size === 0 ? [ownRegion] : [...seen.keys()];
+    return new Map(
+      expected.map((region) => {
+        const within = regions.get(region) ?? [];
+        const works = within.some(({ services, checksProblem }) => services > 0 && !checksProblem);
+        if (works || !isChecked(region)) return [region, null];
+        return [region, `no checks are made from ${region} (${why(within)})`];
+      }),
+    );
+  };
 }

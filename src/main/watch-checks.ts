@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ThisNode } from './join-nodes.ts';
-import { findStoppedRegions, watchStoppedChecks } from './stopped-checks.ts';
+import { createRegionWatch, watchStoppedChecks } from './stopped-checks.ts';
 
 export type CheckWatches = ReturnType<typeof watchChecks>;
 
@@ -26,12 +26,18 @@ export function watchChecks(parts: {
 }) {
   const { config, directory, node, report, isMonitor, knownProblem, clock, log } = parts;
   const late = watchLateChecks(report, clock, log);
+  const regions = createRegionWatch(
+    config.node.region,
+    (region) => isCheckedFrom(directory.all(), region),
+    clock,
+  );
   const stopped = watchStoppedChecks({
     ...{ report, knownProblem, clock, log },
-    regions: () =>
-      isClustered(config) && isMonitor()
-        ? findStoppedRegions(node.nodes(), (region) => isCheckedFrom(directory.all(), region))
-        : new Map(),
+    regions: () => {
+      // Also a node that is not the monitor yet sees those that leave.
+      const found = isClustered(config) ? regions(node.nodes()) : new Map();
+      return isMonitor() ? found : new Map();
+    },
   });
   const bounds = watchAccountBounds(report, clock, log);
   return {

@@ -1,7 +1,7 @@
 /** Whether checks that are due are made, as the watch of a process judges it. */
 import t, { type Test } from 'tap';
 import type { NodeState } from '../../src/domain/node.ts';
-import { findStoppedRegions, watchStoppedChecks } from '../../src/main/stopped-checks.ts';
+import { createRegionWatch, watchStoppedChecks } from '../../src/main/stopped-checks.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function createWorld(t: Test) {
@@ -80,8 +80,10 @@ t.test('a region is found whose nodes have no services, or make no checks', asyn
     ...{ services: 4, checksPerSecond: 0, online: true, offlineSince: null, reachesRegistry: true },
     ...{ clockOffsetMs: 0, ...more },
   });
+  const clock = createFakeClock();
+  const [own, hour] = ['home', 3_600_000];
   const find = (nodes: readonly NodeState[], isChecked = true) =>
-    Object.fromEntries(findStoppedRegions(nodes, () => isChecked));
+    Object.fromEntries(createRegionWatch(own, () => isChecked, clock)(nodes));
   const lazy = node('two', 'us', { services: 0 });
   const stuck = node('three', 'us', { checksProblem: 'shards cannot be renewed' });
   t.same(find([node('one', 'eu'), node('four', 'us'), lazy, stuck]), { eu: null, us: null });
@@ -91,5 +93,17 @@ t.test('a region is found whose nodes have no services, or make no checks', asyn
   });
   t.same(find([lazy]), { us: 'no checks are made from us (its nodes have no services)' });
   t.same(find([lazy], false), { us: null }, 'none is checked from there');
-  t.same(find([{ ...lazy, roles: ['serve'] }]), {});
+  t.same(find([{ ...lazy, roles: ['serve'] }]), {
+    home: 'no checks are made from home (no node of it is there)',
+  });
+  t.same(find([], false), { home: null });
+
+  const look = createRegionWatch(own, (region) => region !== 'asia', clock);
+  const eu = node('one', 'eu');
+  look([eu, node('two', 'us'), node('three', 'asia')]);
+  const missed = 'no checks are made from us (no node of it is there)';
+  await clock.skip(5 * hour);
+  t.same(Object.fromEntries(look([eu])), { eu: null, us: missed, asia: null }, 'its last node has left');
+  await clock.skip(2 * hour);
+  t.same(Object.fromEntries(look([eu])), { eu: null }, 'a region that was given up is missed for hours');
 });
