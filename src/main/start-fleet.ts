@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
 import type { Service } from '../domain/service.ts';
 import { Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
-import { shareAddressLoad } from '../outbound/address-load.ts';
+import { addressLoadOfProcess } from '../outbound/address-load.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import {
   createBrokenAttemptLog,
@@ -46,7 +46,7 @@ export function createConfiguredFleet(
   const prober: ProberSettings = {
     ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
     ...{ ownersMayProbePrivate, trustedPrivate, concurrency },
-    ...{ connectionsPerAddress: limits.connectionsPerAddress, addressLoad: shareAddressLoad() },
+    ...{ connectionsPerAddress: limits.connectionsPerAddress, addressLoad: addressLoadOfProcess() },
     checksKey: findChecksKey(storage.dataDir, secrets),
   };
   const noteBroken = createBrokenAttemptLog(log, clock);

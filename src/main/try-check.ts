@@ -5,6 +5,7 @@ import type { Config } from '../config/resolve-config.ts';
 import type { CheckTarget } from '../domain/check-target.ts';
 import type { Attempt } from '../domain/result.ts';
 import type { Log } from '../log.ts';
+import { addressLoadOfProcess } from '../outbound/address-load.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
 import { findChecksKey } from '../store/secrets/secret-key.ts';
@@ -29,7 +30,7 @@ export function createCheckTrials(
       {
         ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
         ...{ ownersMayProbePrivate, trustedPrivate, concurrency: MAX_RUNNING },
-        connectionsPerAddress: limits.connectionsPerAddress,
+        ...{ connectionsPerAddress: limits.connectionsPerAddress, addressLoad: addressLoadOfProcess() },
         checksKey: findChecksKey(storage.dataDir, secrets),
       },
       clock,

@@ -42,6 +42,14 @@ export function shareAddressLoad(): SharedArrayBuffer {
   return shared;
 }
 
+let table: SharedArrayBuffer | null = null;
+
+/** The one table of this process, which its threads and the trials of checks share. It is made by the first call. */
+export function addressLoadOfProcess(): SharedArrayBuffer {
+  table ??= shareAddressLoad();
+  return table;
+}
+
 /**
  * The key of one address: an IPv4 address, also inside IPv6, or a /64 of IPv6, all of which is often one host. A /64 of a
  * private network (RFC 4193) has many.

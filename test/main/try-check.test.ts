@@ -8,6 +8,7 @@ import { NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createCheckTrials } from '../../src/main/try-check.ts';
+import { addressLoadOfProcess, createAddressLoads } from '../../src/outbound/address-load.ts';
 import { listenOn } from '../support/loopback.ts';
 
 t.test('it makes an attempt, with a GET where HEAD has failed, at public addresses alone', async (t) => {
@@ -39,4 +40,13 @@ t.test('it makes an attempt, with a GET where HEAD has failed, at public address
   });
   t.match(await own.run(target, 10_000), { statusCode: 200, failure: null });
   t.same(methods, ['HEAD', 'GET']);
+  const loadOf = createAddressLoads({ perMinute: 600, shared: addressLoadOfProcess() });
+  while (loadOf(2).open('127.0.0.1') === 0);
+  while (loadOf(3).open('127.0.0.1') === 0);
+  t.match(
+    await own.run({ ...target, accountId: 2 }, 10_000),
+    { failure: { cause: { code: 'address_busy' } }, suspect: 'own_fault' },
+    'with the checks of this process, they are within the bound of an address',
+  );
+  t.equal(methods.length, 2);
 });
