@@ -135,6 +135,8 @@ const REFUSALS = {
   no_member: ({ id }: OfId) => `The account has no member ${id}.`,
   no_invitation:
     'This invitation has expired, was used or withdrawn, or belongs to somebody else. Ask for another one.',
+  /** The member was given another role after the owner saw the list. */
+  member_stale: 'The role of this member was changed elsewhere in the meantime.',
   member_already: 'You are a member of this account already.',
   last_owner: 'An account keeps an owner: make another member an owner first.',
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,

@@ -96,6 +96,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     {},
     'This invitation has expired, was used or withdrawn, or belongs to somebody else. Ask for another one.',
   ],
+  member_stale: [{}, 'The role of this member was changed elsewhere in the meantime.'],
   member_already: [{}, 'You are a member of this account already.'],
   last_owner: [{}, 'An account keeps an owner: make another member an owner first.'],
   no_webhook: [{ id: 7 }, 'There is no webhook 7.'],

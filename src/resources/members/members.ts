@@ -53,18 +53,22 @@ export async function withdrawInvitation(
   return isRemoved ? accept(undefined) : refuse({ code: 'no_invitation' });
 }
 
-/** Gives a member another role. Refused with `role_required`, `role_invalid`, `no_member` or `last_owner`. */
+/**
+ * Gives a member another role; `seen` is the one that the owner saw. Refused with `role_required`, `role_invalid`, `no_member`, `member_stale` or
+ * `last_owner`.
+ */
 export async function setMemberRole(
   { registry, now }: MemberContext,
   principal: AccountPrincipal,
   personId: number,
-  word: string,
+  { role: word, seen }: { readonly role: string; readonly seen?: string | undefined },
 ): Promise<Outcome<void>> {
   const denied = refuseRole(principal, 'owner');
   if (denied !== null) return denied;
   const role = readRole(word);
   if (!role.ok) return role;
-  return await attempt(() => registry.setRole(principal.accountId, personId, role.value, now()));
+  const by = seen !== undefined && isRole(seen) ? { seen, now: now() } : { now: now() };
+  return await attempt(() => registry.setRole(principal.accountId, personId, role.value, by));
 }
 
 /**

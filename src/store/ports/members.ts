@@ -29,11 +29,16 @@ export interface MemberStore {
   /** The members of an account, the first one first. */
   membersOf(accountId: number): Promise<Member[]>;
   /**
-   * Gives a member another role. Rejects with `not_found` if the person is no member, and with `last_owner` if the
-   * account would have no owner. `now`, epoch milliseconds: if an owner gets a lesser role, a notice says that the valid keys of
-   * the account stay; absent: there is none.
+   * Gives a member another role. Rejects with `not_found` if the person is no member, with `stale` if they have another role than `seen`
+   * (absent: any), and with `last_owner` if the account would have no owner. `now`, epoch milliseconds: if an owner gets a lesser
+   * role, a notice says that the valid keys of the account stay; absent: there is none.
    */
-  setRole(accountId: number, personId: number, role: Role, now?: number): Promise<void>;
+  setRole(
+    accountId: number,
+    personId: number,
+    role: Role,
+    by?: { readonly seen?: Role; readonly now?: number },
+  ): Promise<void>;
   /** Removes a member, and ends their sessions in the account. Rejects as {@link MemberStore.setRole}, and notifies as it does. */
   removeMember(accountId: number, personId: number, now?: number): Promise<void>;
 }

@@ -81,7 +81,10 @@ export function memberPages(show: ShowPage, sources: DashboardSources): Route[] 
     }),
     form('withdraw', (_, session, fields) => withdrawInvitation(context, session, numberIn(fields, 'id'))),
     form('role', (_, session, fields) =>
-      setMemberRole(context, session, numberIn(fields, 'person'), fields.get('role') ?? ''),
+      setMemberRole(context, session, numberIn(fields, 'person'), {
+        role: fields.get('role') ?? '',
+        seen: fields.get('seen'),
+      }),
     ),
     form('remove', (_, session, fields) =>
       removeMember(context, session, numberIn(fields, 'person'), session.personId),

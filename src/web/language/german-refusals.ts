@@ -182,6 +182,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_invitation:
     'Diese Einladung ist abgelaufen, verbraucht oder zurückgezogen, oder sie gehört jemand anderem. Bitten Sie um eine neue.',
   member_already: 'Sie sind schon Mitglied dieses Kontos.',
+  member_stale: 'Die Rolle dieses Mitglieds wurde inzwischen anderswo geändert.',
   last_owner: 'Ein Konto behält einen Eigentümer: machen Sie zuerst ein anderes Mitglied dazu.',
   no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
   no_delivery: ({ id }) => `Die Zustellung ${id} gibt es nicht.`,

@@ -146,6 +146,13 @@ t.test('an account keeps an owner, and the invitations of a former owner end', a
     status: 303,
   });
   t.match(await call(path, grace), { status: 404 }, 'a former owner cannot return by an invitation');
+  const opened = { person: String(other.personId), seen: 'owner', role: 'editor' };
+  t.match(await post('/dashboard/members/role', ada, opened), {
+    status: 400,
+    text: /The role of this member was changed elsewhere in the meantime\./,
+  });
+  t.same(await rolesIn(ada.id), ['ada: owner', 'other: viewer']);
+  t.match((await call('/dashboard/members', ada)).text, /name="seen" value="viewer"/);
   t.match(await post('/dashboard/members/role', ada, self), { status: 400, text: /keeps an owner/ });
   t.match(await post('/dashboard/members/leave', ada, {}), { status: 400, text: /keeps an owner/ });
   t.match(await post('/dashboard/members/remove', ada, self), { status: 400, text: /keeps an owner/ });

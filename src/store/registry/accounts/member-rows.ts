@@ -10,8 +10,9 @@ export const MEMBER_CALLS: Calls<MemberStore> = {
   membershipsOf: read(membershipsOf),
   membersOf: read(async (store, accountId) => (await readMembers(store, accountId)).get(accountId) ?? []),
   // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
-  setRole: write(async (store, accountId, personId, role, now) => {
-    await requireMember(store, accountId, personId);
+  setRole: write(async (store, accountId, personId, role, { seen, now } = {}) => {
+    const before = await requireMember(store, accountId, personId);
+    if (seen !== undefined && seen !== before) throw new RegistryError('stale', { code: 'member_stale' });
     if (role !== 'owner') {
       await requireOtherOwner(store, accountId, personId);
       await noticeKeys(store, accountId, personId, now);
@@ -116,11 +117,12 @@ export async function membershipsOf(
   return rows.map(fromRow);
 }
 
-/** Throws `not_found` if the person is no member of the account. */
-async function requireMember(store: RegistryStore, accountId: number, personId: number): Promise<void> {
+/** The role of a member. Throws `not_found` if the person is no member of the account. */
+async function requireMember(store: RegistryStore, accountId: number, personId: number): Promise<Role> {
   const memberships = await membershipsOf(store, personId);
-  if (!memberships.some((one) => one.accountId === accountId))
-    throw new RegistryError('not_found', { code: 'no_member', id: personId });
+  const found = memberships.find((one) => one.accountId === accountId);
+  if (found === undefined) throw new RegistryError('not_found', { code: 'no_member', id: personId });
+  return found.role;
 }
 
 /** Ends the invitations of a former owner, who could return by one of them. */

@@ -123,6 +123,12 @@ overBoth(async (t, open) => {
     await registry.setRole(accountId, grace.id, 'editor');
     await t.rejects(registry.removeMember(accountId, 99), { code: 'not_found' });
     await t.rejects(registry.setRole(accountId, 99, 'viewer'), { code: 'not_found' });
+    const refusal = { code: 'member_stale' };
+    await t.rejects(registry.setRole(accountId, grace.id, 'owner', { seen: 'viewer' }), {
+      code: 'stale',
+      refusal,
+    });
+    await registry.setRole(accountId, grace.id, 'viewer', { seen: 'editor' });
     await registry.removeMember(accountId, grace.id);
     t.equal(await there.findSession(sha256(1), NOON), null, 'a former member is signed out at once');
     t.match(await registry.membersOf(accountId), [{ personId: ada.id, role: 'owner' }]);
