@@ -1,7 +1,7 @@
 /** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
 
 import { DAY_MS } from '../domain/durations.ts';
-import { beginningOf } from '../domain/incident/incident.ts';
+import { beginningOf, SHORT_TIMELINE } from '../domain/incident/incident.ts';
 import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { formatStamp } from '../domain/incident/recurrence.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
@@ -18,8 +18,10 @@ import { keepPrivate, type PageViewSources, pageRefused, readPageView } from '..
 const PAST_MS = 30 * DAY_MS;
 /** Maximum number of occurrences of one maintenance. */
 const MAX_OCCURRENCES = 60;
-/** Maximum number of events of a calendar. */
+/** Maximum number of events of a calendar, of which each maintenance has its share. */
 const MAX_EVENTS = 500;
+/** Maximum number of characters of all texts of a calendar. */
+const MAX_CHARACTERS = 200_000;
 /** Maximum number of maintenances of the vendor. */
 const MAX_VENDORS = 50;
 
@@ -51,10 +53,11 @@ export function calendarRoutes({
     url: string,
   ): Promise<CalendarEvent[]> => {
     const from = now() - PAST_MS;
+    const share = Math.max(1, Math.min(MAX_OCCURRENCES, Math.floor(MAX_EVENTS / all.length)));
     const events = await Promise.all(
       all.map(async (post) => {
         const { cancelledAt, changes, durationMs } = post;
-        const inForce = await nextOccurrences({ ...post, cancelledAt: null }, from, MAX_OCCURRENCES);
+        const inForce = await nextOccurrences({ ...post, cancelledAt: null }, from, share);
         const skipped = changes.flatMap(({ startsAt, endsAt }) =>
           endsAt === null && startsAt > from
             ? [{ startsAt, endsAt: startsAt + durationMs, isSkipped: true }]
@@ -64,7 +67,7 @@ export function calendarRoutes({
           uid: `${ownerMaintenanceId(post.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
           sequence: post.revision - 1,
           title: titleWithName(post.title, name),
-          text: beginningOf(post.plain),
+          text: post.plain,
           url,
           startsAt: one.startsAt,
           endsAt: one.endsAt,
@@ -73,10 +76,12 @@ export function calendarRoutes({
         }));
       }),
     );
-    return events
+    const shown = events
       .flat()
       .sort((a, b) => a.startsAt - b.startsAt)
       .slice(0, MAX_EVENTS);
+    const characters = Math.min(SHORT_TIMELINE.characters, Math.floor(MAX_CHARACTERS / shown.length));
+    return shown.map((event) => ({ ...event, text: beginningOf(event.text, characters) }));
   };
 
   const ofService: Route = {

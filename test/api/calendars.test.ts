@@ -71,3 +71,18 @@ t.test('maintenance is a calendar that readers take, with the same ids for ever'
   t.equal((await world.get('/status/none/calendar.ics')).status, 404);
   t.equal((await world.get('/p/none/calendar.ics')).status, 404);
 });
+
+t.test('a calendar stays small, however much an owner announces', async (t) => {
+  const { ada, send, world } = await start(t);
+  for (let number = 1; number <= 30; number++) {
+    const starts_at = `2026-11-${number}T22:00`;
+    const daily = { starts_at, duration: '1h', recurrence: 'FREQ=DAILY', services: ['shop'] };
+    const body = { title: `Work ${number}.`, text: `ü${'x'.repeat(9_000)}`, ...daily };
+    t.match(await send('POST', '/api/v1/maintenances', body, ada), { status: number < 20 ? 400 : 201 });
+  }
+  const { text } = await world.get('/status/shop/calendar.ics');
+  const titles = [...text.matchAll(/^SUMMARY:.*(Work \d+)\./gm)].map(([, title]) => title);
+  t.equal(new Set(titles).size, 11, 'each has its share');
+  t.ok(titles.length <= 500 && titles.length > 450, `${titles.length}`);
+  t.ok(Buffer.byteLength(text) < 500_000, `${Buffer.byteLength(text)} bytes`);
+});
