@@ -51,14 +51,25 @@ export function decodeText(body: Uint8Array): string {
   }
 }
 
-/** Parses a body as JSON. Throws `invalid_body` if it is not. */
+/** Nesting of lists and objects; bodies of this site need less than 10. What walks through one uses the stack. */
+const MAX_DEPTH = 100;
+
+/** Parses a body as JSON. Throws `invalid_body` if it is not, or nested too deeply. */
 export function parseJson(body: Uint8Array): unknown {
   const text = decodeText(body);
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw new HttpError('invalid_body', 'The body is not JSON.', { place: '' });
   }
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH)
+      throw new HttpError('invalid_body', `The body is nested more than ${MAX_DEPTH} deep.`, { place: '' });
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return value;
 }
 
 /** Creates the reader of a message's body. Nothing is read before the reader is called. */

@@ -2,7 +2,7 @@
  * `/mcp`: a server of the Model Context Protocol for assistants (streamable HTTP without sessions). Requests count as
  * requests of the API. The SDK is loaded at the first message, since most installations never get one.
  */
-import { decodeText, requireType } from '../http/body.ts';
+import { parseJson, requireType } from '../http/body.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
@@ -71,18 +71,9 @@ async function readMessage({ method, headers, readBody }: HttpRequest): Promise<
   if (method !== 'POST' || readBody === undefined)
     throw new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: 'POST' });
   requireType(headers);
-  const text = decodeText(await readBody(MAX_MESSAGE_BYTES));
-  const message = parse(text);
+  const message = parseJson(await readBody(MAX_MESSAGE_BYTES));
   if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message;
   throw new HttpError('invalid_body', 'The body must be one message of JSON-RPC, and no batch.', {
     place: '',
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new HttpError('invalid_body', 'The body is not JSON.', { place: '' });
-  }
 }

@@ -101,7 +101,9 @@ t.test('it takes one message in each POST, of no other site, within the limits o
     t.match(await post(body), { status: 400 }, JSON.stringify(body));
   const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`;
   const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"is_it_down","arguments":${deep}}}`;
-  t.ok((await post(nested)).status < 600, 'a deep value is answered');
+  const deepList = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
+  for (const body of [nested, deepList, deep])
+    t.match(await post(body), { status: 400, text: /nested more than 100 deep/ });
   t.match(await post(list), { status: 200 }, 'and the next request too');
   for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
     const answer = await world.get('/mcp', accept, method);
