@@ -6,7 +6,8 @@
  * A file that passes only then is named at the end, so that it gets mended.
  * The files run as plain programs, without the runner of tap: its hooks load every module a second time in each
  * process and each worker thread, which doubled the CPU time of a run. Async hooks, by which tap follows every promise,
- * took as much again in files with many promises: see `support/spare-async-hooks.ts`.
+ * took as much again in files with many promises: see `support/error-domain.ts`. Packages come from bundles, see
+ * `support/quick-modules.ts`.
  * InfluxDB, VictoriaMetrics, PostgreSQL and Redis are started once, for every file that needs a healthy one. What is
  * written is kept in memory where there is enough of it.
  * Arguments are files or patterns: `npm test -- 'test/probe/*.test.ts'`. `--jobs=N` runs N files at a
@@ -20,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { planBundle } from '../src/cli/program-bundle.ts';
+import { bundlePackages } from './support/bundle-packages.ts';
 import { installServers, SERVER_PACKAGES } from './support/install-servers.ts';
 import { writeToMemory } from './support/memory-folder.ts';
 import { QUICK_PROGRAMS } from './support/quick-programs.ts';
@@ -49,7 +51,7 @@ const SHIPPED_DURATIONS_FILE = join(ROOT, 'test/durations.json');
 /** Files that take less are not in the list for a fresh clone. */
 const MIN_LISTED_MS = 2_000;
 /** Files that take less share a process, as many as take `MAX_GROUP_MS` together. */
-const MAX_SMALL_MS = 10_000;
+const MAX_SMALL_MS = 30_000;
 const MAX_GROUP_MS = 60_000;
 /** Found in files that start programs or browsers, which take long. */
 const STARTS_PROGRAMS = /support\/(?:program|cluster|browser|network-namespaces|small-disk)\.ts/;
@@ -77,7 +79,7 @@ const { values: options, positionals: patterns } = parseArgs({
 });
 const scope = { teardown: (end: () => unknown) => void ends.unshift(end) };
 writeToMemory(scope);
-const [servers] = await Promise.all([startRunServers(scope), bundleProgram()]);
+const [servers] = await Promise.all([startRunServers(scope), bundleProgram(), bundlePackages()]);
 const { first, second } = await runAll(planGroups(patterns)).finally(endServers);
 const files = [...first.filter(({ ok }) => ok || second === null), ...(second ?? [])];
 const sum = (of: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[of], 0);

@@ -16,7 +16,7 @@ const SOURCE = `
 
 t.test('errors that nothing catches fail the file, which runs to its end', async (t) => {
   const file = join(t.testdir({ 'a.ts': SOURCE }), 'a.ts');
-  const preload = new URL('spare-async-hooks.ts', import.meta.url).href;
+  const preload = new URL('quick-modules.ts', import.meta.url).href;
   const { status, stdout } = spawnSync(process.execPath, ['--import', preload, file], { encoding: 'utf8' });
   t.equal(status, 1);
   for (const problem of ['an exception', 'a rejection']) t.match(stdout, `- ${problem}`);

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { KEEP_ALIVE, planOrder } from '../../src/cli/start.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { freePort } from './free-port.ts';
+import { AS_SHIPPED } from './quick-programs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/upbeat.mjs');
@@ -167,11 +168,11 @@ async function startProgram(
 ): Promise<RunningProgram> {
   let output = '';
   const env = environmentWith(environment);
-  // The command becomes this parent, which spares the start of the command. It looks at the memory of the place first.
-  const entry =
-    enter.length > 0
-      ? [CLI, 'start', '--config', configFile]
-      : [KEEP_ALIVE, JSON.stringify(planOrder(configFile, env))];
+  // The command becomes this parent, which spares its start. It looks at the memory of its place first.
+  const isAsShipped = Object.keys(AS_SHIPPED).some((name) => name in environment);
+  const entry = isAsShipped
+    ? [CLI, 'start', '--config', configFile]
+    : [KEEP_ALIVE, JSON.stringify(planOrder(configFile, env))];
   const [command = '', ...words] = [...enter, process.execPath, ...entry];
   const child = spawn(command, words, {
     cwd: ROOT,

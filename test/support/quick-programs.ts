@@ -10,5 +10,5 @@ export const QUICK_PROGRAMS = {
   MALLOC_TOP_PAD_: '131072',
 } as const;
 
-/** Environment of a program that is as users have it, in a run too. */
+/** Environment of a program that is as users have it, in a run too: `install` starts it by the command. */
 export const AS_SHIPPED = Object.fromEntries(Object.keys(QUICK_PROGRAMS).map((name) => [name, undefined]));

@@ -25,7 +25,7 @@ interface Part {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-const SPARE_ASYNC_HOOKS = join(import.meta.dirname, 'spare-async-hooks.ts');
+const QUICK_MODULES = join(import.meta.dirname, 'quick-modules.ts');
 const RUN_TOGETHER = join(import.meta.dirname, 'run-together.ts');
 /** Tests make much that lives for a moment: with more room for it, a tenth of their CPU time goes. */
 const HEAPS = '--max-semi-space-size=64';
@@ -42,7 +42,7 @@ export async function runGroup(
 ): Promise<FileReport[]> {
   const started = performance.now();
   const entry = files.length === 1 ? String(files[0]) : RUN_TOGETHER;
-  const child = spawn(process.execPath, [HEAPS, '--import', SPARE_ASYNC_HOOKS, entry], {
+  const child = spawn(process.execPath, [HEAPS, '--import', QUICK_MODULES, entry], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, TEST_FILES: files.join(' ') },
