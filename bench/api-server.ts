@@ -4,17 +4,18 @@
  * longest turn of its event loop after the message `cpu`. After the message `change` it sends a transition to every event stream,
  * and after `{ changes, perSecond }` so many in a row, and then `{ changed }`.
  */
+
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
-import { createEventIds } from '../src/api/event-ids.ts';
+import { createEventIds } from '../src/api/events.ts';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
 import { systemClock } from '../src/clock.ts';
 import type { CurrentStatus, Transition } from '../src/domain/status/current.ts';
 import { readRedisAddress } from '../src/domain/store-address.ts';
-import type { LimitServer } from '../src/http/shared-rate-limits.ts';
+import type { LimitServer } from '../src/http/rate-limits.ts';
 import { silentLog } from '../src/log.ts';
 import { drawBadge } from '../src/render/badge.ts';
 import { drawChart } from '../src/render/chart.ts';

@@ -4,7 +4,7 @@
  * parent, then `told` when a change has reached each stream, and its figures after the message `report`.
  */
 import { connect, type Socket } from 'node:net';
-import { createEventIds } from '../src/api/event-ids.ts';
+import { createEventIds } from '../src/api/events.ts';
 
 /** What the streams of a process have received. */
 export interface EventFigures {

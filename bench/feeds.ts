@@ -11,7 +11,7 @@ import { createKeyedLimiter } from '../src/async/concurrency-limiter.ts';
 import { systemClock } from '../src/clock.ts';
 import type { FeedMemory } from '../src/feeds/feed-actor.ts';
 import { FEED_KINDS } from '../src/feeds/kinds-table.ts';
-import { pollFeed } from '../src/feeds/poll-feed.ts';
+import { pollFeed } from '../src/feeds/poller.ts';
 import { createOutbound } from '../src/outbound/outbound.ts';
 import { startHelper } from './child.ts';
 import { atMost, type BenchRow, printRows } from './row.ts';

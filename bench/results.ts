@@ -16,7 +16,7 @@ import type { Sample } from '../src/domain/sample.ts';
 import { type RedisAddress, readRedisAddress } from '../src/domain/store-address.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
-import type { OwnershipStore } from '../src/store/ports/ownership.ts';
+import type { OwnershipStore } from '../src/store/ports/services.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';

@@ -1,6 +1,6 @@
 /** The whole application of the site for benchmarks over HTTP. */
 import type { AddressInfo } from 'node:net';
-import { createKeyAuthenticator } from '../src/auth/key-authenticator.ts';
+import { createKeyAuthenticator } from '../src/auth/api-keys.ts';
 import { systemClock } from '../src/clock.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import { silentLog } from '../src/log.ts';

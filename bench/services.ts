@@ -1,7 +1,6 @@
 /** Services and settings that several benchmarks use. */
 import { systemClock } from '../src/clock.ts';
-import { CATEGORIES } from '../src/domain/category.ts';
-import { DEFAULT_CHECK, type Service } from '../src/domain/service.ts';
+import { CATEGORIES, DEFAULT_CHECK, type Service } from '../src/domain/service.ts';
 import type { EngineSettings } from '../src/engine/protocol.ts';
 import { silentLog } from '../src/log.ts';
 

@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { planMemory } from '../src/cli/child-memory.ts';
-import { percentileOf } from '../src/domain/percentile.ts';
+import { percentileOf } from '../src/domain/sample.ts';
 import { startHelper } from './child.ts';
 import { NO_BLACKBOX_EXPORTER } from './peers.ts';
 import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';

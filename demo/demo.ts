@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { makeSetupLink } from '../src/auth/setup-links.ts';
+import { makeSetupLink } from '../src/auth/sign-in-secret.ts';
 import { resultOf } from '../src/cli/outcome.ts';
 import { systemClock } from '../src/clock.ts';
 import { loadConfig } from '../src/config/load-config.ts';

@@ -1,5 +1,5 @@
 /** The play: how each simulated service behaves at which time, and what a monitor may report then. */
-import type { Category } from '../src/domain/category.ts';
+import type { Category } from '../src/domain/service.ts';
 import type { ServiceStatus, Verdict } from '../src/domain/status.ts';
 import type { Vendor } from './vendors/script.ts';
 

@@ -1,5 +1,5 @@
 /** The services of `npm run demo`, in all categories, and their behaviour in each period of five minutes. */
-import type { Category } from '../src/domain/category.ts';
+import type { Category } from '../src/domain/service.ts';
 import {
   type Behaviour,
   type DemoService,

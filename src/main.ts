@@ -2,7 +2,7 @@
  * The program: builds every part and joins them, in the order in which data flows. `cli/program.ts` is its process.
  */
 
-import { makeSetupLink } from './auth/setup-links.ts';
+import { makeSetupLink } from './auth/sign-in-secret.ts';
 import { endByFault, type ProgramHandles } from './cli/run-program.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Config, changedSettings, findWarnings } from './config/resolve-config.ts';
@@ -17,7 +17,7 @@ import { joinSite } from './main/join-site.ts';
 import { openSharedStores } from './main/open-stores.ts';
 import { RoleChanges } from './main/start-role.ts';
 import { type CheckWatches, watchChecks } from './main/watch-checks.ts';
-import type { ChangedLimits } from './site/app-limits.ts';
+import type { ChangedLimits } from './site/app.ts';
 import type { Account, AccountStore } from './store/ports/accounts.ts';
 import type { SetupLinkStore, SignInStore } from './store/ports/sign-in.ts';
 import { collectStart } from './thread/v8-options.ts';

@@ -17,7 +17,7 @@ import { type AlertInput, type AlertOutcome, decide } from '../domain/alert/deci
 import type { AlertEvent } from '../domain/alert/event.ts';
 import { accountsOf } from '../domain/alert/match.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
-import { quietUntil } from '../domain/alert/quiet.ts';
+import { quietUntil } from '../domain/alert/rule.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';

@@ -1,14 +1,13 @@
 /** The context of decisions: rules, services, and what is known of them. */
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-context.ts';
+import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-draft.ts';
 import { type ChannelKind, hasThreads } from '../domain/alert/channel.ts';
 import { indexRules, type MatchedService, type RuleIndex, rulesOf } from '../domain/alert/match.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
-import type { Category } from '../domain/category.ts';
-import { type CheckTiming, timingOf } from '../domain/check-timing.ts';
+import { type CheckTiming, timingOf } from '../domain/check-target.ts';
 import { formatTime } from '../domain/durations.ts';
-import { fullName, type Service } from '../domain/service.ts';
+import { type Category, fullName, type Service } from '../domain/service.ts';
 import { ancestorsOf } from '../domain/service-parents.ts';
 import type { LatestCheck } from '../domain/status/current.ts';
 import type { PastOutage } from '../domain/status/reach.ts';

@@ -24,8 +24,7 @@ import {
   viewVerification,
 } from '../resources/kit/domain-verification.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
-import { refusedError, resultOf } from '../resources/kit/refused.ts';
-import { changed, principalOf, writeRoute } from '../resources/kit/write-route.ts';
+import { changed, principalOf, refusedError, resultOf, writeRoute } from '../resources/kit/write-route.ts';
 import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { RuleDefinitionSchema } from '../resources/rules/rule-routes.ts';
 import type { IdempotencyStore } from '../store/ports/idempotency.ts';

@@ -7,7 +7,7 @@ import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ShownServices } from '../view/shown-services.ts';

@@ -7,12 +7,17 @@ import { formatStamp } from '../domain/incident/recurrence.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
-import { nextOccurrences } from '../view/next-occurrences.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { keepPrivate, type PageViewSources, pageRefused, readPageView } from '../view/status-page-view.ts';
+import {
+  keepPrivate,
+  nextOccurrences,
+  type PageViewSources,
+  pageRefused,
+  readPageView,
+} from '../view/status-page-view.ts';
 
 /** The time for which past maintenance stays in a calendar, milliseconds. */
 const PAST_MS = 30 * DAY_MS;

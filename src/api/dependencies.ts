@@ -6,7 +6,7 @@ import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-view.ts';

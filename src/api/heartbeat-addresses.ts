@@ -22,7 +22,7 @@ import {
 import { readAnyHost } from '../domain/host-name.ts';
 import type { Service } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
-import { type BodyStart, endWhileReceiving } from '../http/body.ts';
+import { endWhileReceiving } from '../http/body.ts';
 import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,
@@ -34,7 +34,7 @@ import {
 } from '../http/openapi.ts';
 import { type ParameterSchemas, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
-import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
+import type { BodyStart, HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';

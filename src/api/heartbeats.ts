@@ -24,7 +24,7 @@ import type { HttpResponse, Route, WriteRequest } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, strictObject, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
-import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/services.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 
 /** Maximum size of a body, bytes (decisions). */

@@ -7,7 +7,7 @@ import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, strictObject, Type } from '../json-schema.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import { MAX_BUCKETS, type RegionFilter, type SampleQuery } from '../store/ports/samples.ts';
 import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
 import type { ReadHistory } from '../view/history-reads.ts';

@@ -10,7 +10,7 @@ import { json, type Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import { everyonesAnd, type IncidentStore } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';

@@ -14,7 +14,6 @@ import {
   viewVerification,
 } from '../resources/kit/domain-verification.ts';
 import { repeatableRoute } from '../resources/kit/once.ts';
-import { refusedError, resultOf } from '../resources/kit/refused.ts';
 import {
   CREATED_HEADERS,
   changed,
@@ -24,6 +23,8 @@ import {
   patchBody,
   principalOf,
   REMOVED,
+  refusedError,
+  resultOf,
   targetOf,
   withMember,
   withSettings,
@@ -45,7 +46,7 @@ import {
 } from '../resources/services/services.ts';
 import type { IdempotencyStore } from '../store/ports/idempotency.ts';
 import type { IdempotentCalls } from '../store/ports/registry.ts';
-import type { BadgeAddresses } from '../view/badge-addresses.ts';
+import type { BadgeAddresses } from '../view/badge-url.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
 import type { ServiceFinder } from '../view/service-finder.ts';
 import { readRoute } from './read-route.ts';

@@ -1,9 +1,14 @@
 /** A service, its name and its newest check as JSON, with their schemas (contract 2.1, 2.2; decisions, Services). */
 
-import { CATEGORIES } from '../domain/category.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
-import { type CheckDefinition, ignoresCertificate, PROBED_KINDS, type Service } from '../domain/service.ts';
+import {
+  CATEGORIES,
+  type CheckDefinition,
+  ignoresCertificate,
+  PROBED_KINDS,
+  type Service,
+} from '../domain/service.ts';
 import { responseTimeOf } from '../domain/status/agree.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/status/current.ts';
 import { scopeOf } from '../domain/status/transition.ts';

@@ -6,9 +6,8 @@
 
 import { andThen } from '../async/at-once.ts';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { CATEGORIES } from '../domain/category.ts';
 import type { ServiceVendorStatus } from '../domain/incident/vendor-incident.ts';
-import type { Service } from '../domain/service.ts';
+import { CATEGORIES, type Service } from '../domain/service.ts';
 import { type CurrentStatus, isSameObservation, unknownStatus } from '../domain/status/current.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { entityTag } from '../http/conditional.ts';

@@ -13,7 +13,7 @@ import { json, type Route } from '../http/route.ts';
 import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { strictObject, Type } from '../json-schema.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import { readUnread, unreadPeriods } from '../view/honesty.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';

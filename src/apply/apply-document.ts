@@ -5,10 +5,11 @@ import type { DestinationsOf } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import {
   type ChannelRules,
+  editOf,
+  newChannel,
   readChannelDocument,
   secretSettings,
-} from '../resources/channels/channel-document.ts';
-import { editOf, newChannel } from '../resources/channels/channels.ts';
+} from '../resources/channels/channels.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -26,7 +27,7 @@ import {
 } from '../resources/pages/page-document.ts';
 import type { PageDomainRules } from '../resources/pages/page-domains.ts';
 import { needsName, sealReaders } from '../resources/pages/pages.ts';
-import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { readRuleDocument, ruleDocumentOf } from '../resources/rules/rules.ts';
 import { type CheckBounds, limitsFor } from '../resources/services/check-document.ts';
 import { type ComparedCheck, compareSecrets } from '../resources/services/seal-settings.ts';
 import { type Registration, readServiceDocument } from '../resources/services/service-document.ts';
@@ -38,7 +39,7 @@ import type {
   WantedRule,
   WantedService,
 } from '../store/ports/account-content.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { CredentialStore } from '../store/ports/services.ts';
 import type { PageReads } from '../store/ports/status-pages.ts';
 import type { ApplyLists, ListName } from './apply-lists.ts';
 import { readWantedMaintenances, wantedMaintenanceItem } from './apply-maintenances.ts';

@@ -1,11 +1,11 @@
 /** The shape of a document of `apply`: its schema, and its lists. */
 
 import { type Static, strictObject, Type } from '../json-schema.ts';
-import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
+import { ChannelDocumentSchema } from '../resources/channels/channels.ts';
 import type { FieldRefusal } from '../resources/kit/change.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
 import { PageDocumentSchema } from '../resources/pages/page-document.ts';
-import { RuleDocumentSchema } from '../resources/rules/rule-document.ts';
+import { RuleDocumentSchema } from '../resources/rules/rules.ts';
 import { ServiceDocumentSchema } from '../resources/services/service-document.ts';
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentType } from './apply-plan.ts';

@@ -5,13 +5,13 @@ import type { Service } from '../domain/service.ts';
 import { type Static, strictObject, Type } from '../json-schema.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
-import type { Subjects } from '../resources/kit/post-subjects.ts';
+import type { Subjects } from '../resources/kit/posts.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
 import {
   MaintenanceDocumentSchema,
   maintenanceDocumentOf,
   readMaintenance,
-} from '../resources/maintenances/maintenance-document.ts';
+} from '../resources/maintenances/maintenances.ts';
 import type { WantedMaintenance } from '../store/ports/account-content.ts';
 import type { ContentItem } from './apply-plan.ts';
 

@@ -11,8 +11,7 @@ import {
 import { claimPlace, hasMoved } from '../resources/services/domains.ts';
 import { sealSettings } from '../resources/services/seal-settings.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { CredentialStore, OwnershipStore } from '../store/ports/services.ts';
 import { type ReadApplyContext, readWanted, type WantedContent } from './apply-document.ts';
 import { readLists } from './apply-lists.ts';
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';

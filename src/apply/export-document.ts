@@ -2,13 +2,9 @@
 
 import type { Service } from '../domain/service.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
-import {
-  type ChannelKinds,
-  channelDocumentOf,
-  secretSettings,
-} from '../resources/channels/channel-document.ts';
+import { type ChannelKinds, channelDocumentOf, secretSettings } from '../resources/channels/channels.ts';
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
-import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { ruleDocumentOf } from '../resources/rules/rules.ts';
 import { type ServiceDocument, serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { PageReads } from '../store/ports/status-pages.ts';
 import { type ApplyDocument, LISTS } from './apply-lists.ts';

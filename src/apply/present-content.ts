@@ -5,19 +5,15 @@ import type { AlertRule } from '../domain/alert/rule.ts';
 import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
-import {
-  type ChannelKinds,
-  channelDocumentOf,
-  secretSettings,
-} from '../resources/channels/channel-document.ts';
+import { type ChannelKinds, channelDocumentOf, secretSettings } from '../resources/channels/channels.ts';
 import { byNameOnPage, nameOnPage } from '../resources/kit/listed-services.ts';
 import { type PageDocument, pageDocumentOf } from '../resources/pages/page-document.ts';
-import { type NamesOfRules, type RuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
+import { type NamesOfRules, type RuleDocument, ruleDocumentOf } from '../resources/rules/rules.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import type { WantedChannel } from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
-import type { OwnerMaintenanceStore } from '../store/ports/posts.ts';
+import type { OwnerMaintenanceStore } from '../store/ports/incidents.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageReads } from '../store/ports/status-pages.ts';
 import type { ApplyLists } from './apply-lists.ts';

@@ -5,14 +5,16 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
+import type { Log } from '../log.ts';
 import type {
   AttemptKey,
   PasswordCredential,
   SignInGuardStore,
   SignInStore,
 } from '../store/ports/sign-in.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { verifyPassword } from './password-hash.ts';
-import { digestOf, type SignInSecret, TOTP_SECRET_BYTES } from './sign-in-secret.ts';
+import { createSignInSecret, digestOf, type SignInSecret, TOTP_SECRET_BYTES } from './sign-in-secret.ts';
 import { findTotpStep } from './totp.ts';
 
 /** Number of codes that a person gets at a time. */
@@ -54,7 +56,7 @@ interface PasswordSignInOptions {
   readonly now: () => number;
 }
 
-export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
+type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 /** The time for which a browser is known after a sign-in, milliseconds. */
 export const KNOWN_BROWSER_MS = 365 * DAY_MS;
@@ -175,4 +177,26 @@ function encode(bytes: Uint8Array): string {
     bits >>= 5n;
   }
   return text;
+}
+
+export interface LocalSignIn {
+  readonly secret: SignInSecret;
+  readonly passkeys: Passkeys;
+  readonly passwords: PasswordSignIn;
+}
+
+/** Creates the parts. Nothing is read before their first use. */
+export function createLocalSignIn(options: {
+  readonly registry: SignInStore & SignInGuardStore;
+  readonly secretKey: Uint8Array;
+  readonly siteUrl: string;
+  readonly now: () => number;
+  readonly log: Log;
+}): LocalSignIn {
+  const secret = createSignInSecret(options.secretKey);
+  return {
+    secret,
+    passkeys: createPasskeys({ ...options, secret }),
+    passwords: createPasswordSignIn({ ...options, secret }),
+  };
 }

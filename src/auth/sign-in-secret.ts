@@ -2,16 +2,20 @@
  * Values for signing in that are derived from the key of secrets: states that a browser keeps and cannot change, secrets of
  * authenticator apps that are being enrolled, and marks of known browsers. So nothing is stored for a visitor who does not
  * finish, every process of the site accepts what another one has made, and a copy of the database is not enough to make one.
+ * And one-time links by which a person without another way in gets one: the operator who makes the first account, the owner of
+ * an account of the command line, and a person who has lost everything.
  */
-import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { DAY_MS } from '../domain/durations.ts';
+import type { SetupLink, SetupLinkStore } from '../store/ports/sign-in.ts';
 
 /** Length of the secret of one-time codes (RFC 4226, 4: 160 bits). */
 export const TOTP_SECRET_BYTES = 20;
 
 /** The purpose of a signed state; one for another purpose is refused. */
-export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser' | 'status-page';
+type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser' | 'status-page';
 
-export interface SignedState {
+interface SignedState {
   readonly purpose: StatePurpose;
   /** Whom it is for, such as a person or a link; it is only accepted for the same subject. */
   readonly subject: string;
@@ -72,4 +76,32 @@ function toBase64Url(text: string): string {
 function readList(content: string): readonly unknown[] {
   const value: unknown = JSON.parse(Buffer.from(content, 'base64url').toString());
   return Array.isArray(value) ? value : [];
+}
+
+/** The time for which a link is valid, milliseconds. */
+const SETUP_LINK_MS = DAY_MS;
+
+const LINK_SECRET_BYTES = 32;
+const LINK_SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** Whom a link is for. */
+export type SetupLinkTarget = Pick<SetupLink, 'kind' | 'accountId' | 'personId'> &
+  Partial<Pick<SetupLink, 'invitation'>>;
+
+/** Makes a link. Its URL is the only copy of its secret. */
+export async function makeSetupLink(
+  registry: SetupLinkStore,
+  siteUrl: string,
+  target: SetupLinkTarget,
+  now: number,
+): Promise<{ readonly url: string; readonly expiresAt: number }> {
+  const secret = randomBytes(LINK_SECRET_BYTES).toString('base64url');
+  const expiresAt = now + SETUP_LINK_MS;
+  await registry.addSetupLink({ invitation: null, ...target, sha256: digestOf(secret), expiresAt }, now);
+  return { url: `${siteUrl.replace(/\/+$/, '')}/setup/${secret}`, expiresAt };
+}
+
+/** The SHA-256 of the secret of a link; null: the text is none. */
+export function readSetupSecret(secret: string): Uint8Array | null {
+  return LINK_SECRET_FORM.test(secret) ? digestOf(secret) : null;
 }

@@ -2,10 +2,11 @@
 
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
-import { CATEGORIES, type Category } from '../domain/category.ts';
 import { describeMemberProblem, describeSettingProblem } from '../domain/input-problem.ts';
 import {
   type AcceptRule,
+  CATEGORIES,
+  type Category,
   type CheckSettings,
   DEFAULT_CHECK,
   PROBED_KINDS,

@@ -6,9 +6,13 @@ import type { Config } from '../config/resolve-config.ts';
 import { CHANNEL_KINDS, type ChannelKind, describeChannelProblem } from '../domain/alert/channel.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
-import { destinationsByTrust } from '../outbound/destination.ts';
-import { propertiesOf, settingOfText } from '../resources/channels/channel-document.ts';
-import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
+import { destinationsByTrust } from '../outbound/address-guard.ts';
+import {
+  channelChanges,
+  propertiesOf,
+  testChannel as sendTest,
+  settingOfText,
+} from '../resources/channels/channels.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { ruleChanges } from '../resources/rules/rules.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -31,8 +35,7 @@ import {
 } from './command.ts';
 import { serviceFinders, withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
-import { printJson, printNote, printRows } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { printJson, printNote, printRows, whileWaiting } from './output.ts';
 
 export interface AddChannelOptions extends CommonOptions, AccountChoice {
   readonly name: string;

@@ -1,11 +1,10 @@
 /** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
 import { Argument, Command, type CommanderError, Option } from 'commander';
 import { CHANNEL_KINDS, MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
-import { CATEGORIES } from '../domain/category.ts';
 import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import { OWNER_SEVERITIES } from '../domain/incident/owner-incident.ts';
 import { printableLines } from '../domain/printable-text.ts';
-import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
+import { CATEGORIES, MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { PAGE_ACCESS } from '../domain/status-page.ts';
 import { VERSION } from '../version.ts';
@@ -322,7 +321,7 @@ function addStores(program: Command): void {
   )
     .option('--to <url>', 'from the data directory to postgres://user:password@host:5432/database')
     .option('--from <url>', 'from that database to an empty data directory')
-    .action(act(async () => (await import('./registry.ts')).copy));
+    .action(act(async () => (await import('./backup.ts')).copy));
 
   addJson(program, 'backup', 'copy the stores to a folder while the program runs, and verify the copy')
     .argument('<folder>', 'an empty folder, or one that does not exist')

@@ -24,14 +24,13 @@ import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
-import { findChecksKey, keyFile } from '../store/secrets/secret-key.ts';
+import { findChecksKey, keyFile } from '../store/secrets/secret-box.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
 import { findLockedAccounts, type NamedAccount } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
-import { printRows } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { printRows, whileWaiting } from './output.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 interface Finding {

@@ -11,8 +11,7 @@ import { userAgentOf } from '../outbound/send-request.ts';
 import { VERSION } from '../version.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
-import { type OutputRow, printJson, printNote, printRows } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { type OutputRow, printJson, printNote, printRows, whileWaiting } from './output.ts';
 
 /** Looks at a page and prints what is found. Ends with status 1 if no reader accepts it. */
 export async function probeFeed(

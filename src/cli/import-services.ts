@@ -8,7 +8,7 @@ import { hashAddressSecret } from '../domain/heartbeat/heartbeat-rules.ts';
 import { describeHostNameProblem } from '../domain/input-problem.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_CHECK, furtherSlug, type Service } from '../domain/service.ts';
-import { destinationsByTrust } from '../outbound/destination.ts';
+import { destinationsByTrust } from '../outbound/address-guard.ts';
 import { serviceDocumentOf } from '../resources/services/service-document.ts';
 import { type RegistrationContext, registerServices } from '../resources/services/services.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
@@ -21,8 +21,7 @@ import { type ListedService, quote, type SkippedEntry } from './import/listed-se
 import { listingOf } from './import/own-form.ts';
 import { readImportFile } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
-import { printJson, printNote, printText } from './output.ts';
-import { startProgress } from './progress.ts';
+import { printJson, printNote, printText, startProgress } from './output.ts';
 import { documentOf, giveAddress, listCatalogueDomains } from './service-commands.ts';
 
 /** Number of entries in one transaction; the running program waits at most for one transaction. */

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { addKey, listKeys, readKeyInput, revokeKey } from '../resources/keys/keys.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { findChecksKey } from '../store/secrets/secret-key.ts';
+import { findChecksKey } from '../store/secrets/secret-box.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import {
   CommandError,

@@ -1,7 +1,7 @@
 /** `upbeat accounts link` and `upbeat accounts merge`, which join what commands made with who signs in, and `upbeat accounts trust`. */
 import { userInfo } from 'node:os';
 import { nameKeyOf } from '../auth/password-sign-in.ts';
-import { makeSetupLink, type SetupLinkTarget } from '../auth/setup-links.ts';
+import { makeSetupLink, type SetupLinkTarget } from '../auth/sign-in-secret.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -19,8 +19,7 @@ import type {
 } from '../store/ports/accounts.ts';
 import { MAX_RULES } from '../store/ports/alerts.ts';
 import { MAX_CHANNELS } from '../store/ports/channels.ts';
-import { MAX_MEMBERS } from '../store/ports/invitations.ts';
-import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
+import { type Identity, MAX_MEMBERS, type PeopleStore, type Person } from '../store/ports/people.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { FoundPerson } from '../store/ports/sign-in.ts';
 import { MAX_WEBHOOKS } from '../store/ports/webhooks.ts';

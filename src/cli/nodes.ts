@@ -13,8 +13,7 @@ import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { localOrigin } from './local-origin.ts';
 import { readConfig } from './open-stores.ts';
-import { type OutputRow, printJson, printNote, printRows } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { type OutputRow, printJson, printNote, printRows, whileWaiting } from './output.ts';
 
 /** A node as the command shows it. Null: not known. Times are epoch milliseconds. */
 interface ShownNode {

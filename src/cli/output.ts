@@ -1,6 +1,9 @@
-/** Prints the data of commands: a table that fits the terminal, or JSON with `--json`. Control characters are escaped. */
-
+/**
+ * Prints the data of commands: a table that fits the terminal, or JSON with `--json`. Control characters are escaped. And their progress on
+ * standard error: a bar on a terminal, lines elsewhere.
+ */
 import { styleText } from 'node:util';
+import { type Clock, systemClock } from '../clock.ts';
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
 
 interface TableLook {
@@ -66,7 +69,7 @@ export type OutputRow = Readonly<Record<string, string | number | boolean | null
  * Adds colour to the text of a cell, which may be cut and may end with spaces; returns it unchanged where there is none. `word`: the
  * whole text without them.
  */
-export type CellStyle = (column: string, text: string, word: string) => string;
+type CellStyle = (column: string, text: string, word: string) => string;
 
 /** A table with the texts of its cells; the first line is the head. */
 interface Table {
@@ -152,4 +155,64 @@ const styleOfWord: CellStyle = (column, text, word) => {
 /** The text in a colour where standard output is a terminal, unless NO_COLOR is set, or where FORCE_COLOR asks for it. */
 function colour(format: Tone | 'bold', text: string): string {
   return styleText(format, text, { stream: process.stdout });
+}
+
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
+
+/** Delay of the first report and minimum time between two, milliseconds. */
+const PAUSE_MS = 1_000;
+/** The same for a bar on a terminal, once it is shown. */
+const BAR_PAUSE_MS = 100;
+const BAR_WIDTH = 24;
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Starts reporting the progress of `total` items. */
+export function startProgress(total: number, what: string, clock: Clock, stream: Stream = process.stderr) {
+  let shownMs = clock.monotonic();
+  let isShown = false;
+  return {
+    /** Reports the number of completed items. */
+    note(done: number): void {
+      const now = clock.monotonic();
+      if (now - shownMs < (isShown && stream.isTTY ? BAR_PAUSE_MS : PAUSE_MS) || done >= total) return;
+      shownMs = now;
+      isShown = true;
+      const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
+      stream.write(stream.isTTY ? `${CLEAR_LINE}${barOf(done / total)}  ${line}` : `${line}\n`);
+    },
+    end(): void {
+      if (isShown && stream.isTTY) stream.write(CLEAR_LINE);
+    },
+  };
+}
+
+/** A bar for a share from 0 to 1, with the percentage. */
+function barOf(share: number): string {
+  const full = Math.floor(share * BAR_WIDTH);
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${percent} %`;
+}
+
+/**
+ * Reports on a terminal what a command waits for, with the seconds so far, if the work takes over a second. Elsewhere nothing is
+ * written, so that standard error has only what matters. Returns the result of the work, or throws its error.
+ */
+export async function whileWaiting<T>(
+  what: string,
+  work: () => Promise<T>,
+  clock: Clock = systemClock,
+  stream: Stream = process.stderr,
+): Promise<T> {
+  const startedMs = clock.monotonic();
+  let seconds = 0;
+  const cancel = clock.every(PAUSE_MS, () => {
+    seconds = Math.floor((clock.monotonic() - startedMs) / 1_000);
+    if (seconds > 0 && stream.isTTY) stream.write(`${CLEAR_LINE}${what} … ${seconds} s`);
+  });
+  try {
+    return await work();
+  } finally {
+    cancel();
+    if (seconds > 0 && stream.isTTY) stream.write(CLEAR_LINE);
+  }
 }

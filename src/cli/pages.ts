@@ -10,7 +10,7 @@ import {
   type PageTexts,
   type PictureUse,
 } from '../domain/status-page.ts';
-import { ownerPolicy } from '../outbound/destination.ts';
+import { ownerPolicy } from '../outbound/address-guard.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';

@@ -3,10 +3,13 @@
 import { systemClock } from '../clock.ts';
 import { formatDuration, formatTime } from '../domain/durations.ts';
 import { occurrencesOf } from '../domain/incident/owner-maintenance.ts';
-import { viewIncident } from '../resources/incidents/incident-document.ts';
-import { updateIncident as addUpdate, incidentChanges } from '../resources/incidents/incidents.ts';
+import {
+  updateIncident as addUpdate,
+  incidentChanges,
+  viewIncident,
+} from '../resources/incidents/incidents.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
-import type { NamedSubjects } from '../resources/kit/post-subjects.ts';
+import type { NamedSubjects } from '../resources/kit/posts.ts';
 import {
   changeOccurrence,
   maintenanceChanges,

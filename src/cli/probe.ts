@@ -4,8 +4,7 @@ import { viewLatestCheck } from '../api/service-view.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
-import type { CheckTarget } from '../domain/check-target.ts';
-import { timingOf } from '../domain/check-timing.ts';
+import { type CheckTarget, timingOf } from '../domain/check-target.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure.ts';
 import { readHostName } from '../domain/host-name.ts';
@@ -18,13 +17,12 @@ import { messageOf } from '../error.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
 import type { NewService } from '../store/ports/services.ts';
-import { findChecksKey } from '../store/secrets/secret-key.ts';
+import { findChecksKey } from '../store/secrets/secret-box.ts';
 import { registryFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
-import { printJson, printNote, printText } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { printJson, printNote, printText, whileWaiting } from './output.ts';
 
 /** Timeout of the control targets, as in the engine. */
 const CONTROL_TIMEOUT_MS = 3_000;

@@ -12,14 +12,14 @@ import { acquireLease, identityOf, isRunning } from '../store/lease/writer-lease
 import type { ServiceStateStore } from '../store/ports/services.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import type { ResealedCheck, RotatedSecrets } from '../store/registry/rotate-secrets.ts';
-import { CHECK_FACT } from '../store/secrets/secret-box.ts';
 import {
+  CHECK_FACT,
   findChecksKey,
   formerKeyFile,
   keyFile,
   makeNewKey,
   readKeyText,
-} from '../store/secrets/secret-key.ts';
+} from '../store/secrets/secret-box.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { readCluster } from './nodes.ts';
 import { readConfig, withRegistry } from './open-stores.ts';

@@ -9,7 +9,7 @@ import { type CheckKind, DEFAULT_CHECK, type Service } from '../domain/service.t
 import { usualVisibility } from '../domain/special-address.ts';
 import { messageOf } from '../error.ts';
 import { operatorLimits } from '../kinds/check-members.ts';
-import { destinationsByTrust } from '../outbound/destination.ts';
+import { destinationsByTrust } from '../outbound/address-guard.ts';
 import { anyRevision } from '../resources/kit/create-changes.ts';
 import { mergePatch } from '../resources/kit/read-document.ts';
 import {
@@ -31,8 +31,8 @@ import {
 } from '../resources/services/services.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceState, ServiceStateStore } from '../store/ports/services.ts';
-import { findKey } from '../store/secrets/secret-key.ts';
-import { createBadgeAddresses } from '../view/badge-addresses.ts';
+import { findKey } from '../store/secrets/secret-box.ts';
+import { createBadgeAddresses } from '../view/badge-url.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import {
   CommandError,
@@ -46,8 +46,7 @@ import {
 import type { ListedService } from './import/listed-service.ts';
 import { serviceFinders, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
-import { printJson, printNote, printRows } from './output.ts';
-import { whileWaiting } from './progress.ts';
+import { printJson, printNote, printRows, whileWaiting } from './output.ts';
 
 /**
  * The options of `services add` and `services set`, by the names of members of a service's document. Null: the default. Those that are absent stay

@@ -11,9 +11,8 @@ import type { NewService } from '../store/ports/services.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { openFinder } from './feeds.ts';
 import { readConfig } from './open-stores.ts';
-import { type OutputRow, printRows } from './output.ts';
+import { type OutputRow, printRows, startProgress } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
-import { startProgress } from './progress.ts';
 
 const CONCURRENCY = 32;
 

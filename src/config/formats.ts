@@ -1,10 +1,10 @@
 /** The formats of settings that are text: how each is parsed, and what the messages say is expected. */
+
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
 import { readMailbox } from '../domain/mail-address.ts';
-import { isNodeName } from '../domain/node.ts';
-import { isRegionName } from '../domain/region.ts';
+import { isNodeName, isRegionName } from '../domain/node.ts';
 import { isPrivateRange, PRIVATE_RANGES } from '../domain/special-address.ts';
 import { readPageSlug } from '../domain/status-page.ts';
 import { readPostgresAddress, readRedisAddress } from '../domain/store-address.ts';

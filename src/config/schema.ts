@@ -4,8 +4,7 @@
  */
 
 import { DAY_MS, MIN_INCIDENT_RETENTION_MS } from '../domain/durations.ts';
-import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
-import { DEFAULT_REGION } from '../domain/region.ts';
+import { DEFAULT_REGION, NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { type Static, Type } from '../json-schema.ts';
 import {
   choice,

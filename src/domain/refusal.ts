@@ -2,7 +2,7 @@
  * Refusals and problems of deliveries: codes with parameters, and their English texts for the API, the command line
  * and English pages. Other languages are in `src/web/language/`.
  */
-import { CATEGORIES } from './category.ts';
+
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatDuration, formatTime } from './durations.ts';
 import { describeCause, type Failure, type FailureCause, isKnownFailure } from './failure.ts';
@@ -18,7 +18,7 @@ import {
   type SettingProblem,
 } from './input-problem.ts';
 import { KEY_SCOPES, type LimitedRole, ROLES } from './role.ts';
-import { MONITORING_KINDS } from './service.ts';
+import { CATEGORIES, MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
 type OfFormats = { readonly formats: readonly string[] };

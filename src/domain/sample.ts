@@ -1,4 +1,4 @@
-/** Samples, the points of the time series, and the buckets that a query over them returns. */
+/** Samples, the points of the time series, the buckets that a query over them returns, and their percentiles. */
 import type { FailureClass } from './failure.ts';
 import type { Timing } from './result.ts';
 import type { Verdict } from './status.ts';
@@ -75,4 +75,29 @@ export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
   return count === 0 ? null : (count - down) / count;
+}
+
+/** The percentile of values in ascending order; `ratio` from 0 to 1. Null: there are no values. */
+export function percentileOf(sorted: ArrayLike<number>, ratio: number): number | null {
+  return sorted[rankOf(sorted.length, ratio) - 1] ?? null;
+}
+
+/** The percentile of values with counts, ascending by value; `total` is the sum of the counts. */
+export function weightedPercentileOf(
+  sorted: readonly (readonly [value: number, count: number])[],
+  total: number,
+  ratio: number,
+): number | null {
+  let rank = rankOf(total, ratio);
+  if (total === 0) return null;
+  for (const [value, count] of sorted) {
+    rank -= count;
+    if (rank <= 0) return value;
+  }
+  return null;
+}
+
+/** The nearest rank of a percentile among `total` values, from 1. */
+export function rankOf(total: number, ratio: number): number {
+  return Math.max(1, Math.ceil(ratio * total));
 }

@@ -2,9 +2,8 @@
 import type { AlertChange, AlertEvent } from './alert/event.ts';
 import type { AlertMessage, MessageItem } from './alert/message.ts';
 import type { AlertEventName } from './alert/rule.ts';
-import { type Category, isCategory } from './category.ts';
 import { HOUR_MS } from './durations.ts';
-import { isPublic, type Service } from './service.ts';
+import { type Category, isCategory, isPublic, type Service } from './service.ts';
 
 /** The topic of a subscription: a service, all public services of a category, or a status page. */
 export type SubscriptionTopic = `service:${number}` | `category:${Category}` | `page:${number}`;

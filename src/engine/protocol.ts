@@ -1,15 +1,68 @@
 /**
- * Messages between the fleet supervisor (main thread) and a host (probe thread). Results are packed: numbers in one transferred
+ * Messages between the fleet supervisor (main thread) and a host (probe thread). Results and targets are packed: numbers in one transferred
  * Float64Array, and the few texts beside it. To clone a result as an object takes 4 µs; packed it takes a fraction of that.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { CheckTiming } from '../domain/check-timing.ts';
+import type { CheckTarget, CheckTiming } from '../domain/check-target.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
-import { memoryFlags, packTiming, unpackMemory, unpackNullable, unpackTiming } from '../domain/packed.ts';
+import {
+  MEMORY_BITS,
+  memoryFlags,
+  packTiming,
+  unpackMemory,
+  unpackNullable,
+  unpackTiming,
+} from '../domain/packed.ts';
 import { type CheckResult, type ProbeMemory, SUSPECT_REASONS } from '../domain/result.ts';
-import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
-import type { PackedTargets } from './target-packing.ts';
+import { type CheckDefinition, PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
+
+interface PackedTargets {
+  /** {@link TARGET_STRIDE} numbers for each target; NaN stands for null. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  readonly domains: readonly string[];
+  /** The checks that the numbers refer to by place. Those that are one object stay one. */
+  readonly checks: readonly CheckDefinition[];
+}
+
+const TARGET_STRIDE = 7;
+const OWNED = 1;
+
+export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
+  const numbers = new Float64Array(targets.length * TARGET_STRIDE);
+  const places = new Map<CheckDefinition, number>();
+  let at = 0;
+  for (const { serviceId, revision, origin, accountId, check, memory, lastCheckedAt } of targets) {
+    const place = places.get(check) ?? places.size;
+    if (place === places.size) places.set(check, place);
+    numbers[at++] = serviceId;
+    numbers[at++] = revision;
+    numbers[at++] = place;
+    numbers[at++] = lastCheckedAt ?? Number.NaN;
+    numbers[at++] = memory.askHealthAt ?? Number.NaN;
+    numbers[at++] = accountId ?? Number.NaN;
+    numbers[at++] = (origin === 'owner' ? OWNED : 0) | memoryFlags(memory, MEMORY_BITS);
+  }
+  return { numbers, domains: targets.map(({ domain }) => domain), checks: [...places.keys()] };
+}
+
+/** The packed targets in order, each made when it is its turn. */
+export function* unpackTargets({ numbers, domains, checks }: PackedTargets): Generator<CheckTarget, void> {
+  for (const [index, domain] of domains.entries()) {
+    const at = index * TARGET_STRIDE;
+    const flags = numbers[at + 6] as number;
+    yield {
+      serviceId: numbers[at] as number,
+      revision: numbers[at + 1] as number,
+      domain,
+      origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
+      accountId: unpackNullable(numbers[at + 5]),
+      check: checks[numbers[at + 2] as number] as CheckDefinition,
+      memory: unpackMemory(flags, numbers[at + 4], MEMORY_BITS),
+      lastCheckedAt: unpackNullable(numbers[at + 3]),
+    };
+  }
+}
 
 /** Settings of the engine; all durations in milliseconds. They are the times of services that set none. */
 export interface EngineSettings extends CheckTiming {
@@ -128,7 +181,7 @@ export interface HostTask {
    * crash; absent: it does not.
    */
   readonly inFlight?: SharedArrayBuffer;
-  /** Until when attempts may be started (`start-permit.ts`); absent: always. */
+  /** Until when attempts may be started; absent: always. */
   readonly startPermit?: SharedArrayBuffer;
   readonly settings: EngineSettings;
   /** The settings that the thread's entry needs to make attempts. */
@@ -136,7 +189,7 @@ export interface HostTask {
 }
 
 /** A batch that crosses threads. */
-export interface PackedResults {
+interface PackedResults {
   /** {@link STRIDE} numbers for each result; NaN stands for null. */
   readonly numbers: Float64Array<ArrayBuffer>;
   /** Failures by the index of their result. */
@@ -256,4 +309,33 @@ function flagsOf(result: CheckResult, memory: ProbeMemory): number {
     (REPORTED.indexOf(result.reported) << REPORTED_SHIFT) |
     (suspect << SUSPECT_SHIFT)
   );
+}
+
+export interface StartPermit {
+  /** For {@link readStartPermit} in the threads. */
+  readonly shared: SharedArrayBuffer;
+  /** Attempts may be started until `untilNs`, in place of what was set before. */
+  set(untilNs: bigint): void;
+  /** No attempt may be started from now on. */
+  revoke(): void;
+}
+
+export function createStartPermit(): StartPermit {
+  const shared = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+  const until = new BigInt64Array(shared);
+  return {
+    shared,
+    set: (untilNs) => void Atomics.store(until, 0, untilNs),
+    revoke: () => void Atomics.store(until, 0, 0n),
+  };
+}
+
+/** Tells whether an attempt may be started now; without a permit always. */
+export function readStartPermit(
+  shared: SharedArrayBuffer | undefined,
+  nowNs: () => bigint = process.hrtime.bigint,
+): () => boolean {
+  if (shared === undefined) return () => true;
+  const until = new BigInt64Array(shared);
+  return () => nowNs() < Atomics.load(until, 0);
 }

@@ -5,8 +5,8 @@
 import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import type { StatusPage } from '../domain/service.ts';
 import { readFeedDocument } from './build-entry.ts';
-import { decodeText } from './decode-text.ts';
 import {
+  decodeText,
   type FeedAddress,
   FeedFormatError,
   type FeedKindName,
@@ -16,7 +16,7 @@ import {
   safeLink,
 } from './feed-kind.ts';
 import { FEED_KINDS } from './kinds-table.ts';
-import { type PollParts, pollFeed } from './poll-feed.ts';
+import { type PollParts, pollFeed } from './poller.ts';
 
 export type FinderParts = Omit<PollParts, 'inTurn'>;
 

@@ -11,6 +11,7 @@ import {
   endRank,
   inMaintenance,
   isPartState,
+  MAINTENANCE_TITLE,
   meaningOf,
   meaningOfSentence,
   severityOf,
@@ -20,7 +21,6 @@ import {
 } from './item-vocabulary.ts';
 import { boundText, oneLine, plainText, unescapeTwice } from './plain-text.ts';
 import { createSlashedReader, readTime, timeOfUlid } from './read-time.ts';
-import { MAINTENANCE_TITLE } from './state-words.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** An incident without a state counts as open for this time. */

@@ -1,6 +1,6 @@
 /** Reads untrusted JSON: a value of an unexpected type counts as missing. Every kind whose documents are JSON uses these functions. */
-import { decodeText } from './decode-text.ts';
-import { FeedFormatError } from './feed-kind.ts';
+
+import { decodeText, FeedFormatError } from './feed-kind.ts';
 import { readTime } from './read-time.ts';
 
 /** An object of a document; the types of its members are unknown. */

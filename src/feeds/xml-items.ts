@@ -3,8 +3,7 @@
  * own five and numeric ones, limits on depth, items and sizes, and linear time.
  */
 import { Parser } from 'htmlparser2';
-import { decodeXml } from './decode-text.ts';
-import { FeedFormatError } from './feed-kind.ts';
+import { decodeXml, FeedFormatError } from './feed-kind.ts';
 
 /** An item of an RSS feed or an entry of an Atom feed, as written. A missing member is empty. */
 export interface XmlItem {

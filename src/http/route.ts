@@ -1,9 +1,26 @@
 /** A route, its request and its response, independent of a framework. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { ReadBody, ReadBodyStart } from './body.ts';
 import type { OpenApiOperation, OpenApiPath } from './openapi.ts';
 import { HttpError } from './problem.ts';
 import type { Allowance } from './rate-limits.ts';
+
+/**
+ * Reads the body. Call it at most once. Rejects with `body_too_large` if the body is longer than `maxBytes`; then up to
+ * `maxDiscardedBytes` more, by default 1 MiB, are read and dropped before the connection is closed.
+ */
+export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
+
+export interface BodyStart {
+  readonly bytes: Buffer;
+  /** False: the body was longer, or its client left before the end. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the first `maxBytes` of a body, without waiting for the rest, which is dropped. Call it at most once. Never rejects: what
+ * arrived before the client left counts. The response to a body that is not whole ends by `endWhileReceiving`.
+ */
+export type ReadBodyStart = (maxBytes: number) => Promise<BodyStart>;
 
 export interface HttpRequest {
   readonly method: string;

@@ -7,7 +7,7 @@ import type { CurrentStatus } from '../domain/status/current.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import { namedObject } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { BadgeMeasure } from '../view/badge-query.ts';
+import type { BadgeMeasure } from '../view/badge-url.ts';
 
 /** The text of a badge in any format. */
 export interface BadgeCaption {

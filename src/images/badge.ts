@@ -19,8 +19,15 @@ import {
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { isSampleReadError, type SampleReads } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import { type BadgeAddresses, nameWithoutHost, UNNAMED } from '../view/badge-addresses.ts';
-import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
+import {
+  BADGE_QUERY,
+  type BadgeAddresses,
+  type BadgeRequest,
+  nameWithoutHost,
+  readBadgeRequest,
+  UNNAMED,
+  windowMs,
+} from '../view/badge-url.ts';
 import { type ShownDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';

@@ -2,9 +2,8 @@
  * `GET /api/heatmap.png`: services by time, for other sites and link previews.
  */
 import type { Clock } from '../clock.ts';
-import { CATEGORIES, CATEGORY_TITLES, type Category } from '../domain/category.ts';
 import { type HeatmapGroup, type HeatmapPicture, MAX_HEATMAP_SERVICES, spanOf } from '../domain/picture.ts';
-import { isOwn, type Service } from '../domain/service.ts';
+import { CATEGORIES, CATEGORY_TITLES, type Category, isOwn, type Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';

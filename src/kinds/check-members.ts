@@ -2,10 +2,10 @@
  * Members that a check of any kind may have: its times and its regions. They have these names in the catalogue, in files of
  * owners, in the API and in forms; a member that is absent leaves the matter to the settings `checks.*`.
  */
-import { type CheckChoice, type CheckTiming, timingOf } from '../domain/check-timing.ts';
+import { type CheckChoice, type CheckTiming, timingOf } from '../domain/check-target.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration, SECOND_MS } from '../domain/durations.ts';
 import type { MemberProblem } from '../domain/input-problem.ts';
-import { isRegionName } from '../domain/region.ts';
+import { isRegionName } from '../domain/node.ts';
 import { type Static, Type } from '../json-schema.ts';
 
 /** Maximum interval of a check. */

@@ -1,6 +1,8 @@
-/** Connects to a port of a service, for kinds that are not requests by HTTP/1.1. */
+/** Connects to a port of a service, for kinds that are not requests by HTTP/1.1, and the client certificate that some servers require. */
 import type { Socket } from 'node:net';
+import { systemClock } from '../clock.ts';
 import type { Attempt, Timing } from '../domain/result.ts';
+import { Type } from '../json-schema.ts';
 import {
   type ClientCertificate,
   newPhaseTimings,
@@ -9,9 +11,10 @@ import {
 } from '../outbound/connection.ts';
 import { dial } from '../outbound/dial.ts';
 import { type Fault, targetFault } from '../outbound/fault.ts';
-import { attemptOf, invalidAddress, type ProbeTools, type Run } from './check-kind.ts';
+import { attemptOf, invalidAddress, type ProbeTools, type Run, type WrongSetting } from './check-kind.ts';
+import { readCertificate, readPrivateKey } from './setting-formats.ts';
 
-export interface Endpoint {
+interface Endpoint {
   /** `https://` for TLS, `http://` for none: host and port count. */
   readonly url: string;
   /** Protocols to offer by ALPN; empty: none. */
@@ -21,7 +24,7 @@ export interface Endpoint {
 }
 
 /** An open connection of an attempt, or the attempt that failed without one. */
-export type Connected =
+type Connected =
   | { readonly socket: Socket; readonly phases: PhaseTimings; readonly startedAt: number }
   | { readonly attempt: Attempt };
 
@@ -70,4 +73,62 @@ export function timingOf(
   totalMs: number | null,
 ): Timing {
   return { dnsMs, connectMs, tlsMs, firstByteMs, totalMs };
+}
+
+/** Maximum length of a certificate with its intermediates, characters. */
+const MAX_CERTIFICATE_LENGTH = 16_384;
+const MAX_KEY_LENGTH = 8_192;
+
+/** The settings, PEM: the certificate, followed by its intermediates, and its key without a passphrase. */
+export const CLIENT_CERTIFICATE_SETTINGS = {
+  clientCertificate: Type.Optional(
+    Type.String({ format: 'certificate', maxLength: MAX_CERTIFICATE_LENGTH, writeOnly: true }),
+  ),
+  clientKey: Type.Optional(
+    Type.String({ format: 'private-key', maxLength: MAX_KEY_LENGTH, writeOnly: true }),
+  ),
+};
+
+/** The settings with the values that are known; those that are stored encrypted are not. */
+interface GivenSettings {
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+  readonly plain?: boolean;
+}
+
+/** The problem of the settings. `names`: the settings, and the credentials that are stored and stay. */
+export function refuseClientCertificate(
+  { clientCertificate, clientKey, plain = false }: GivenSettings,
+  names: ReadonlySet<string>,
+): WrongSetting[] {
+  if (!names.has('clientCertificate') && !names.has('clientKey')) return [];
+  if (plain) return [{ setting: 'plain', problem: { code: 'not_with', other: 'clientCertificate' } }];
+  // One of them fits the other that is stored only by chance.
+  if (
+    (clientCertificate === undefined) !== (clientKey === undefined) ||
+    names.has('clientCertificate') !== names.has('clientKey')
+  )
+    return clientKey === undefined
+      ? [{ setting: 'clientKey', problem: { code: 'together', other: 'clientCertificate' } }]
+      : [{ setting: 'clientCertificate', problem: { code: 'together', other: 'clientKey' } }];
+  if (clientCertificate === undefined || clientKey === undefined) return [];
+  const certificate = readCertificate(clientCertificate);
+  const key = readPrivateKey(clientKey);
+  // The formats have been validated.
+  if (certificate === null || key === null) return [];
+  if (!certificate.checkPrivateKey(key))
+    return [{ setting: 'clientKey', problem: { code: 'key_of_another', other: 'clientCertificate' } }];
+  const endedAt = certificate.validToDate.getTime();
+  return endedAt > systemClock.now()
+    ? []
+    : [{ setting: 'clientCertificate', problem: { code: 'expired', endedAt } }];
+}
+
+/** The client certificate of a check; null: it has none. */
+export function clientCertificateOf({
+  clientCertificate,
+  clientKey,
+}: GivenSettings): ClientCertificate | null {
+  if (clientCertificate === undefined || clientKey === undefined) return null;
+  return { cert: clientCertificate, key: clientKey };
 }

@@ -17,9 +17,10 @@ import { attemptOf, defineKind, PortSetting, webAttemptOf } from './check-kind.t
 import {
   CLIENT_CERTIFICATE_SETTINGS,
   clientCertificateOf,
+  connect,
   refuseClientCertificate,
-} from './client-certificate.ts';
-import { connect, timingOf } from './connect.ts';
+  timingOf,
+} from './connect.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 const METHOD_PATH = '/grpc.health.v1.Health/Check';

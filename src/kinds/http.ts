@@ -15,11 +15,7 @@ import {
   type WrongSetting,
   webAttemptOf,
 } from './check-kind.ts';
-import {
-  CLIENT_CERTIFICATE_SETTINGS,
-  clientCertificateOf,
-  refuseClientCertificate,
-} from './client-certificate.ts';
+import { CLIENT_CERTIFICATE_SETTINGS, clientCertificateOf, refuseClientCertificate } from './connect.ts';
 import { judgeAssertions, MAX_ASSERTED_BYTES } from './judge-assertions.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 import { namesCredential } from './setting-formats.ts';

@@ -5,8 +5,7 @@ import { Type } from '../json-schema.ts';
 import type { AddressLoad } from '../outbound/address-guard.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { busyFault, timeoutFault } from '../outbound/fault.ts';
-import { type Echo, examinePing, ping } from '../outbound/ping.ts';
-import { type ResolvedAddress, resolveAddress } from '../outbound/resolve-address.ts';
+import { type Echo, examinePing, ping, type ResolvedAddress, resolveAddress } from '../outbound/ping.ts';
 import { attemptOf, defineKind, invalidAddress } from './check-kind.ts';
 
 /** Maximum number of pings of a thread at a time; further ones wait. */

@@ -2,8 +2,7 @@
 import { type BodyProblem, type Failure, failureOf } from '../domain/failure.ts';
 import { type BodyReading, mayHide, parseJson } from '../outbound/read-body.ts';
 import type { Headers } from '../outbound/response-head.ts';
-import { type Assertion, MAX_MATCHED_LENGTH, matchesExpression, needsBody } from './assertions.ts';
-import { queryJson } from './json-query.ts';
+import { type Assertion, MAX_MATCHED_LENGTH, matchesExpression, needsBody, queryJson } from './assertions.ts';
 
 export interface AssertedResponse {
   readonly statusCode: number;

@@ -5,15 +5,15 @@ import type { Attempt } from '../domain/result.ts';
 import type { ProbedKind } from '../domain/service.ts';
 import { Type } from '../json-schema.ts';
 import { Dialogue, DialogueBroken } from '../outbound/dialogue.ts';
-import type { Fault } from '../outbound/fault.ts';
-import { targetFault } from '../outbound/fault.ts';
+import { type Fault, targetFault } from '../outbound/fault.ts';
 import { attemptOf, PortSetting, type ProbeTools, type Run, type WrongSetting } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,
   clientCertificateOf,
+  connect,
   refuseClientCertificate,
-} from './client-certificate.ts';
-import { connect, timingOf } from './connect.ts';
+  timingOf,
+} from './connect.ts';
 import { judgeExpiry } from './tls.ts';
 
 /** Bytes of a foreign answer that a failure shows. */

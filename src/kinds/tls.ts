@@ -7,9 +7,10 @@ import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,
   clientCertificateOf,
+  connect,
   refuseClientCertificate,
-} from './client-certificate.ts';
-import { connect, timingOf } from './connect.ts';
+  timingOf,
+} from './connect.ts';
 
 const DEFAULT_PORT = 443;
 

@@ -15,9 +15,10 @@ import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import {
   CLIENT_CERTIFICATE_SETTINGS,
   clientCertificateOf,
+  connect,
   refuseClientCertificate,
-} from './client-certificate.ts';
-import { connect, timingOf } from './connect.ts';
+  timingOf,
+} from './connect.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 /** Loads the client with the first check of this kind, since it takes memory in every thread. */

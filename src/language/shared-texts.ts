@@ -1,6 +1,5 @@
 /** The languages, with the formats and texts that pages and messages share. */
 import { MESSAGE_LANGUAGES, type MessageLanguage } from '../domain/alert/channel.ts';
-import { CATEGORY_TITLES, type Category } from '../domain/category.ts';
 import { describeCause, describeSymptom, type Failure } from '../domain/failure.ts';
 import {
   describeNote,
@@ -12,6 +11,7 @@ import {
   type Severity,
   type StatusReason,
 } from '../domain/incident/incident.ts';
+import { CATEGORY_TITLES, type Category } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { createFormats, type Formats } from './formats.ts';
 import { germanFailure, germanNote, germanOpening, germanReason, germanSymptom } from './german-failures.ts';

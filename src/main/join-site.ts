@@ -1,8 +1,8 @@
 /** Joins the site: rendering, sign-in by key, the API and the pages, their metrics, and the HTTP server. */
 import type { AlertFigures } from '../alerts/alert-figures.ts';
-import { createKeyAuthenticator } from '../auth/key-authenticator.ts';
+import { createKeyAuthenticator } from '../auth/api-keys.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
-import { limitConnections, readConnectionLimit } from '../http/connection-limit.ts';
+import { limitConnections, readConnectionLimit } from '../http/client-address.ts';
 import { createHttpServer, listenWithRetry } from '../http/server.ts';
 import type { CountedLog } from '../log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
@@ -12,7 +12,7 @@ import type { ProberState } from '../record/connection-watch.ts';
 import { createRenderer } from '../render/renderer.ts';
 import { type AppOptions, createApp } from '../site/app.ts';
 import { openPageDomains } from '../site/page-domains.ts';
-import { PUBLIC_READS } from '../store/ports/public-reads.ts';
+import { PUBLIC_READS } from '../store/ports/registry.ts';
 import type { RegistryHealth } from '../store/ports/storage-health.ts';
 import { VERSION } from '../version.ts';
 import { keepReads } from '../view/kept-reads.ts';

@@ -1,7 +1,6 @@
 /** The operator's mail server. */
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/resolve-config.ts';
-import { smtpPort } from '../config/smtp-problems.ts';
+import { type Config, smtpPort } from '../config/resolve-config.ts';
 import { readMailbox } from '../domain/mail-address.ts';
 import type { Log } from '../log.ts';
 import type { Mailer, SmtpServer } from '../notify/mail/smtp-mailer.ts';

@@ -1,20 +1,24 @@
-/** Opens the configured stores, for the monitor to write and for other processes to read. */
+/**
+ * Opens the configured stores, for the monitor to write and for other processes to read; and sends the samples that this process kept on
+ * disk as the monitor.
+ */
 import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { Config } from '../config/resolve-config.ts';
+import { type Config, isClustered } from '../config/resolve-config.ts';
 import { createSharedStatuses } from '../domain/status/shared-statuses.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import { isRestorePending } from '../store/backup/durable-files.ts';
 import { SampleReadError } from '../store/ports/samples.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { adviceFor, DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
+import { hasSpool } from '../store/samples/influx/spool.ts';
 import { openSamples, type SqliteSamples } from '../store/samples/sqlite-samples.ts';
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
+import { isRestorePending } from '../store/sqlite/sync-files.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { PartState, PartStates } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -275,4 +279,46 @@ function influxState(samples: InfluxSamples): PartState {
 function influxSettings({ storage }: Config): InfluxSettings | null {
   const { url, bucket, ...rest } = storage.influx;
   return url === null ? null : { ...rest, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
+}
+
+export interface SpooledSamples {
+  /** The open store, for a process that becomes the monitor and continues with it; null: everything was sent. */
+  take(): Promise<InfluxSamples | null>;
+  /** Stops. What was not sent stays on disk. */
+  stop(): Promise<void>;
+}
+
+const POLL_MS = 1_000;
+
+/** Starts to send what is on disk. Null: there is nothing, or no cluster. */
+export async function sendSpooledSamples(parts: StoreParts): Promise<SpooledSamples | null> {
+  const { config, clock, log } = parts;
+  if (!isClustered(config) || !hasSpool(config.storage.dataDir)) return null;
+  let samples = await openConfiguredInflux(parts);
+  if (samples === null) return null;
+  let closing: Promise<void> = Promise.resolve();
+  const { pending } = samples.stats();
+  if (pending > 0)
+    log.info({ points: pending }, 'points that this process kept as the monitor are being sent');
+
+  function close(): Promise<void> {
+    cancel();
+    closing = samples?.close() ?? closing;
+    samples = null;
+    return closing;
+  }
+
+  const cancel = clock.every(POLL_MS, () => {
+    if (samples?.stats().pending === 0) void close();
+  });
+  return {
+    async take() {
+      cancel();
+      await closing;
+      const taken = samples;
+      samples = null;
+      return taken;
+    },
+    stop: close,
+  };
 }

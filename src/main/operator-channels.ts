@@ -4,7 +4,7 @@ import type { Config } from '../config/resolve-config.ts';
 import type { Channel } from '../domain/alert/channel.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { describeRefusal } from '../domain/refusal.ts';
-import { type ChannelKinds, readChannelSettings } from '../resources/channels/channel-document.ts';
+import { type ChannelKinds, readChannelSettings } from '../resources/channels/channels.ts';
 
 /** The channels; their ids are 0. Throws a `ConfigError` that names each wrong setting, without its value. */
 export function operatorChannels({ alerts }: Pick<Config, 'alerts'>, kinds: ChannelKinds): Channel[] {

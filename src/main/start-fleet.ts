@@ -13,7 +13,7 @@ import {
 } from '../outbound/forbidden-address-log.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberSettings } from '../probe/prober.ts';
-import { findChecksKey } from '../store/secrets/secret-key.ts';
+import { findChecksKey } from '../store/secrets/secret-box.ts';
 import { VERSION } from '../version.ts';
 import type { StoreParts } from './open-stores.ts';
 

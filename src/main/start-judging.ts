@@ -1,7 +1,7 @@
 /** The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes. */
 import { createRecheckSender } from '../cluster/channels.ts';
 import { ResultReader, type ResultReaderStats } from '../cluster/results/result-reader.ts';
-import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
+import { maintainShards, type ShardMaintenance } from '../cluster/shards/shard-queue.ts';
 import { createVotingRegions, type VotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/store-address.ts';

@@ -1,5 +1,5 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
-import { watchRevokedKeys } from '../auth/key-authenticator.ts';
+import { watchRevokedKeys } from '../auth/api-keys.ts';
 import {
   createCatalogueWriter,
   isStored,
@@ -13,10 +13,10 @@ import { isClustered } from '../config/resolve-config.ts';
 import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
 import type { Service } from '../domain/service.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
-import { startInboxReader } from '../record/inbox-reader.ts';
+import { startInboxReader } from '../record/heartbeat-inbox.ts';
 import type { ResultRecord } from '../record/record.ts';
+import { loadSampleRegions } from '../record/regions.ts';
 import { createRetentionTime, startRetention } from '../record/retention-time.ts';
-import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { WriterLease } from '../store/lease/writer-lease.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
@@ -25,11 +25,10 @@ import { startObservationFeed } from '../store/samples/influx/observation-feed.t
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import { VERSION } from '../version.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import { NO_FLEET, type Role } from './active-role.ts';
+import { formatMonitorState, NO_FLEET, type Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
 import { type Checking, checkNow, joinRecord, loadServices } from './join-record.ts';
 import { joinVendors, type Vendors } from './join-vendors.ts';
-import { formatMonitorState } from './monitor-state.ts';
 import { type MonitorStores, openMonitorStores, type RoleParts } from './open-stores.ts';
 import { countThreads, createConfiguredFleet } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';

@@ -1,7 +1,7 @@
 /** Determines the role of this process, and promotes a waiting judge to the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
-import type { ShardCounts } from '../cluster/shards/maintain-shards.ts';
+import type { ShardCounts } from '../cluster/shards/shard-queue.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/store-address.ts';
@@ -17,8 +17,7 @@ import {
 import { type ActiveRole, createIdleRole, type Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
-import type { RoleParts } from './open-stores.ts';
-import { type SpooledSamples, sendSpooledSamples } from './spooled-samples.ts';
+import { type RoleParts, type SpooledSamples, sendSpooledSamples } from './open-stores.ts';
 import { type MonitorRole, type StoodBy, startMonitor } from './start-monitor.ts';
 import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';

@@ -4,12 +4,17 @@
  */
 import { messageOf } from '../error.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
-import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
+import { createHeartbeatForwarder } from '../record/heartbeat-inbox.ts';
 import { followTransitions } from '../record/transition-feed.ts';
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
-import { NO_FLEET, type Role } from './active-role.ts';
+import {
+  type MonitorState,
+  NO_FLEET,
+  parseMonitorState,
+  type Role,
+  UNKNOWN_MONITOR_STATE,
+} from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
-import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples, type RoleParts } from './open-stores.ts';
 
 /** The serving role, and the steps that end it when this process becomes the monitor. */

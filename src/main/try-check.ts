@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { addressLoadOfProcess } from '../outbound/address-load.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
-import { findChecksKey } from '../store/secrets/secret-key.ts';
+import { findChecksKey } from '../store/secrets/secret-box.ts';
 import { VERSION } from '../version.ts';
 
 /** Attempts at a time; further ones wait. */

@@ -17,7 +17,7 @@ import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { WriteCounter } from '../store/ports/storage-health.ts';
-import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
+import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/define-channel.ts';
 import { deliveryEnd, type SenderContext, startOutbox } from './outbox.ts';
 
 /** Maximum duration of an attempt, whatever the kind of the channel allows. */

@@ -9,7 +9,7 @@ import { RETRY_AFTER_MS } from '../domain/delivery-retries.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { FactStore } from '../store/ports/registry.ts';
-import type { ChannelKindParts, ChannelTools } from './channels/channel-kind.ts';
+import type { ChannelKindParts, ChannelTools } from './channels/define-channel.ts';
 import { asTrusted, sendOnce } from './message-sender.ts';
 
 const POLL_INTERVAL_MS = SECOND_MS;

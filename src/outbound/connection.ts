@@ -14,8 +14,7 @@ import {
 } from 'node:tls';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { oneLine } from '../domain/failure.ts';
-import type { AddressGuard } from './address-guard.ts';
-import type { Destination } from './destination.ts';
+import type { AddressGuard, Destination } from './address-guard.ts';
 import { type Fault, type TlsState, targetFault, tlsFault } from './fault.ts';
 import type { Inlet } from './inlet.ts';
 

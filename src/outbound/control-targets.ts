@@ -3,10 +3,9 @@
  * (decisions, "When the prober itself is offline").
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
-import { openGuard } from './address-guard.ts';
+import { openGuard, readDestination } from './address-guard.ts';
 import { createTrustStore } from './connection.ts';
 import { startDeadline } from './deadline.ts';
-import { readDestination } from './destination.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { sendRequest } from './send-request.ts';
 

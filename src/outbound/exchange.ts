@@ -1,8 +1,8 @@
 /** One HTTP/1.1 request and its response over a connection of its own, for checks. ADR 11 explains why no library is used. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
+import type { Destination } from './address-guard.ts';
 import type { Deadline } from './deadline.ts';
-import type { Destination } from './destination.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
 import type { Inlet } from './inlet.ts';
 import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './response-body.ts';

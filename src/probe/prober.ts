@@ -6,11 +6,17 @@ import type { Attempt } from '../domain/result.ts';
 import { type CheckKind, isTrusted, PROBED_KINDS } from '../domain/service.ts';
 import type { ProbeTools, Run } from '../kinds/check-kind.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
-import { type AddressGuard, type AddressLoad, createAddressGuard } from '../outbound/address-guard.ts';
+import {
+  type AddressGuard,
+  type AddressLoad,
+  createAddressGuard,
+  createDestinationCache,
+  type OwnerReach,
+  ownerPolicy,
+} from '../outbound/address-guard.ts';
 import { createAddressLoads } from '../outbound/address-load.ts';
 import { createTrustStore } from '../outbound/connection.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
-import { createDestinationCache, type OwnerReach, ownerPolicy } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import { createResolver } from '../outbound/resolver.ts';
 import { userAgentOf } from '../outbound/send-request.ts';

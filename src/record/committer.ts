@@ -7,7 +7,7 @@ import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../store/ports/updates.ts';
-import type { ResultBatch } from './result-batch.ts';
+import type { ResultBatch } from './observation.ts';
 import { type PendingUpdate, type TrackedService, takeNewMemory } from './tracked-services.ts';
 
 const FIRST_RETRY_MS = 100;

@@ -1,5 +1,5 @@
 /** Computes the update of a service from an observation. Pure: no I/O and no clock; equal arguments give equal updates. */
-import { type CheckTiming, freshMsOf, timingOf } from '../domain/check-timing.ts';
+import { type CheckTiming, freshMsOf, timingOf } from '../domain/check-target.ts';
 import type { HeartbeatReport } from '../domain/heartbeat/heartbeat-body.ts';
 import {
   type Beat,

@@ -2,8 +2,7 @@
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { ServiceChange } from '../store/ports/services.ts';
+import type { OwnershipStore, ServiceChange } from '../store/ports/services.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import {
   type HeartbeatEnd,

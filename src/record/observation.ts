@@ -1,4 +1,4 @@
-/** The input of the record: a check result, a heartbeat, a missed heartbeat, or that a service is down by itself. */
+/** The input of the record: a check result, a heartbeat, a missed heartbeat, or that a service is down by itself; and batches of results. */
 import { atMostEvery } from '../async/at-most-every.ts';
 import type { Clock } from '../clock.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
@@ -135,5 +135,32 @@ export function createDropCounter({ monotonic }: Clock, log: Log) {
         log.warn({ dropped }, 'observations were dropped: the registry was unavailable for too long');
     },
     count: (): number => dropped,
+  };
+}
+
+export interface ResultBatch {
+  /** Adds a hold: another part is in progress. */
+  hold(): void;
+  /** Releases a hold. `isCommitted`: false if the part was dropped at stop. */
+  release(isCommitted: boolean): void;
+  /** Resolves when all parts have ended; false: at least one was dropped. */
+  readonly ended: Promise<boolean>;
+}
+
+/** Creates a batch with one hold, which the caller must release. */
+export function createResultBatch(): ResultBatch {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let parts = 1;
+  let isWhole = true;
+  return {
+    ended: promise,
+    hold(): void {
+      parts += 1;
+    },
+    release(isCommitted): void {
+      isWhole &&= isCommitted;
+      parts -= 1;
+      if (parts === 0) resolve(isWhole);
+    },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
-import { timingOf } from '../domain/check-timing.ts';
+import { timingOf } from '../domain/check-target.ts';
 import type { Incident } from '../domain/incident/incident.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
@@ -12,8 +12,7 @@ import type { CurrentStatus, Transition } from '../domain/status/current.ts';
 import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
-import type { Observations } from '../store/ports/observations.ts';
-import type { SampleWrites } from '../store/ports/samples.ts';
+import type { Observations, SampleWrites } from '../store/ports/samples.ts';
 import type { StatusWrites } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 import { type CheckRules, nextOfCheck, rulesFor } from './evaluate.ts';

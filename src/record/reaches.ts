@@ -4,7 +4,7 @@
  */
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import { type CheckTiming, timingOf } from '../domain/check-timing.ts';
+import { type CheckTiming, timingOf } from '../domain/check-target.ts';
 import { sampleOfLatest } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { StatusReason } from '../domain/incident/incident.ts';
 import type { Sample } from '../domain/sample.ts';

@@ -1,19 +1,17 @@
 /** Options of the record. */
 import type { Clock } from '../clock.ts';
-import type { CheckTiming } from '../domain/check-timing.ts';
+import type { CheckTiming } from '../domain/check-target.ts';
 import type { Service } from '../domain/service.ts';
 import type { StatusPlace } from '../domain/status/shared-statuses.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { Observations } from '../store/ports/observations.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { SampleWrites } from '../store/ports/samples.ts';
+import type { Observations, SampleWrites } from '../store/ports/samples.ts';
+import type { OwnershipStore } from '../store/ports/services.ts';
 import type { StatusWrites } from '../store/ports/status.ts';
 import type { StorageHealth } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import type { ReachOptions } from './reaches.ts';
-import type { RegionOptions } from './region-rechecks.ts';
-import type { SampleRegions } from './sample-regions.ts';
+import type { RegionOptions, SampleRegions } from './regions.ts';
 
 interface HeartbeatSettings {
   readonly registry: OwnershipStore;

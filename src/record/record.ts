@@ -24,7 +24,7 @@ import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from 
 import { createPublisher, type Publisher } from './publisher.ts';
 import { Reaches } from './reaches.ts';
 import type { RecordOptions } from './record-options.ts';
-import { createRegionRechecks } from './region-rechecks.ts';
+import { createRegionRechecks } from './regions.ts';
 import { createResultIntake, type ResultIntake, slowOverOf } from './result-intake.ts';
 import { type ServiceLoader, type ServiceSource, startServiceLoader } from './service-loader.ts';
 import { createTrackedServices, type TrackedService, type TrackedServices } from './tracked-services.ts';

@@ -1,15 +1,14 @@
 /** Receives check results: applies the offline rule, keeps them as samples, and passes on those that count. */
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import { type CheckTiming, isCheckedFrom, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
+import { type CheckTiming, isCheckedFrom, regionsOfCheck, timingOf } from '../domain/check-target.ts';
 import type { CheckResult, RuledResult } from '../domain/result.ts';
 import type { CheckDefinition } from '../domain/service.ts';
 import { judgeAttempt, type sampleOf } from '../domain/status/judge.ts';
 import type { Connectivity } from './connectivity.ts';
+import { createResultBatch, type ResultBatch } from './observation.ts';
 import type { Publisher } from './publisher.ts';
-import type { RegionOptions } from './region-rechecks.ts';
-import { createResultBatch, type ResultBatch } from './result-batch.ts';
-import type { SampleRegions } from './sample-regions.ts';
+import type { RegionOptions, SampleRegions } from './regions.ts';
 import { isOfRevision, type TrackedService, type TrackedServices } from './tracked-services.ts';
 import type { UpdatePipeline } from './update-pipeline.ts';
 

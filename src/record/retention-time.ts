@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { HOUR_MS, nextRetentionTime } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { FactStore } from '../store/ports/registry.ts';
-import type { RetentionStore } from '../store/ports/retention.ts';
+import type { RetentionStore } from '../store/ports/updates.ts';
 
 /** Reads the retention time: epoch milliseconds, never later than the wall clock. Rejects if the registry cannot be read. */
 export type RetentionNow = () => Promise<number>;

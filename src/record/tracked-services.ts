@@ -1,8 +1,7 @@
 /** The services of the record, each with the state that `evaluate` reads and its updates in flight. */
 import { IdMap } from '../async/id-map.ts';
 import { NameIndex } from '../async/name-index.ts';
-import { isSameCheck } from '../domain/check-target.ts';
-import { isSameTiming } from '../domain/check-timing.ts';
+import { isSameCheck, isSameTiming } from '../domain/check-target.ts';
 import type { Incident } from '../domain/incident/incident.ts';
 import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
@@ -13,8 +12,7 @@ import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
 import type { Update } from './evaluate.ts';
-import { checkResultOf, type HeartbeatEnd, type Observation } from './observation.ts';
-import type { ResultBatch } from './result-batch.ts';
+import { checkResultOf, type HeartbeatEnd, type Observation, type ResultBatch } from './observation.ts';
 
 /** An observation, and the callback for its outcome. */
 export interface PendingObservation {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { InboxStore } from '../store/ports/inbox.ts';
+import type { InboxStore } from '../store/ports/heartbeats.ts';
 import type { StatusReads } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 

@@ -1,7 +1,7 @@
 /** Runs the last steps of the record for each observation: evaluate, commit, publish. Those of a service follow each other. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
-import { timingOf } from '../domain/check-timing.ts';
+import { timingOf } from '../domain/check-target.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { CurrentStatus, Transition } from '../domain/status/current.ts';
@@ -23,10 +23,15 @@ import {
 } from './committer.ts';
 import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
-import { checkResultOf, createDropCounter, type HeartbeatReceipt, type Observation } from './observation.ts';
+import {
+  checkResultOf,
+  createDropCounter,
+  type HeartbeatReceipt,
+  type Observation,
+  type ResultBatch,
+} from './observation.ts';
 import { createPreviews, type Publisher } from './publisher.ts';
-import type { RegionRechecks } from './region-rechecks.ts';
-import type { ResultBatch } from './result-batch.ts';
+import type { RegionRechecks } from './regions.ts';
 import {
   dequeue,
   enqueue,

@@ -7,8 +7,18 @@ import {
   formatPictureTime,
   STATUS_LABELS,
 } from '../domain/picture.ts';
-import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
-import { bandCoverage, latencyTicks, lineCoverage, runsOf, timeTicks } from './chart-plot.ts';
+import {
+  bandCoverage,
+  capHeightOf,
+  drawStatusShape,
+  latencyTicks,
+  lineCoverage,
+  type Pen,
+  runsOf,
+  textWidth,
+  timeTicks,
+  writeText,
+} from './chart-plot.ts';
 import { BADGE_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
 import { type Box, fillRect, fillRoundRect, paint, put } from './paint.ts';
 import { encodePalettePng } from './png.ts';

@@ -1,10 +1,10 @@
 /**
  * Draws the cells of a heat map by WebGL, in a process of its own (`heatmap-process.ts`). The levels are a texture, and the
- * fragment shader follows the rule of `heatmap-cells.ts` for each pixel.
+ * fragment shader follows its rule for each pixel.
  */
 import type { createCanvas, WebglContext, WebglHandle } from 'node-canvas-webgl';
 import type { Colour } from './colours.ts';
-import { type CellField, MARKED_FROM, NO_CELL } from './heatmap-cells.ts';
+import { type CellField, MARKED_FROM, NO_CELL } from './heatmap-process.ts';
 
 /** Maximum number of levels in the shader. */
 const LEVELS = 8;

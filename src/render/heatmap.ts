@@ -9,10 +9,9 @@ import {
   type HeatmapPicture,
   stepsOf,
 } from '../domain/picture.ts';
-import { capHeightOf, type Pen, textWidth, writeText } from './chart-pen.ts';
-import { timeTicks } from './chart-plot.ts';
+import { capHeightOf, type Pen, textWidth, timeTicks, writeText } from './chart-plot.ts';
 import { CELL_COLOURS, PICTURE_COLOURS, type PictureColours } from './colours.ts';
-import { type CellField, type CellMark, MARKED_FROM, NO_CELL, paintCells } from './heatmap-cells.ts';
+import { type CellField, type CellMark, MARKED_FROM, NO_CELL, paintCells } from './heatmap-process.ts';
 import { fillRect } from './paint.ts';
 import { encodePalettePng } from './png.ts';
 import { readableName } from './readable-name.ts';

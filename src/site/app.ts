@@ -1,21 +1,101 @@
-/** The application: the URL table of `routes.ts` with its limits, the steps of a request, and its server. */
+/** The application: the URL table of `routes.ts` with its limits, the steps of a request, and its server. Limits can change while it runs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error.ts';
 import { createSiteCookie } from '../http/cookies.ts';
 import { createOverload } from '../http/overload.ts';
-import { Pipeline, type PipelineOptions } from '../http/pipeline.ts';
+import { type BucketLimiters, Pipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { type HttpError, retryLater } from '../http/problem.ts';
+import {
+  type ChargeChange,
+  createChangeCharge,
+  createRateLimiter,
+  createSharedRateLimiter,
+  LimitMemory,
+  type LimitServer,
+  type RateLimiter,
+} from '../http/rate-limits.ts';
 import { type Route, wrapReads } from '../http/route.ts';
-import type { LimitServer } from '../http/shared-rate-limits.ts';
 import { createTurns } from '../http/turns.ts';
 import type { StatusReads } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
-import { AppLimits, type ChangedLimits } from './app-limits.ts';
 import { closeToStrangers } from './members-only.ts';
 import { RequestServer } from './request-server.ts';
 import { createRoutes, type ShownParts } from './routes.ts';
+
+export type ChangedLimits = Pick<
+  ApiLimits,
+  'anonymousPerMinute' | 'authenticatedPerMinute' | 'changesPerAccount'
+>;
+
+/** Maximum number of requests per minute and address for pages and their files. */
+const PAGES_PER_MINUTE = 600;
+
+/** The limiters of one application. */
+class AppLimits {
+  readonly #clock: Clock;
+  readonly #server: LimitServer | null;
+  readonly #addresses: LimitMemory;
+  readonly #keys: LimitMemory;
+  readonly #changes: RateLimiter;
+  readonly limiters: Readonly<Record<'api' | 'pictures' | 'pages', BucketLimiters>>;
+  readonly chargeChange: ChargeChange;
+  inForce: ApiLimits;
+
+  /** `server`: where processes share their limits; null: this process counts its own requests. */
+  constructor(limits: ApiLimits, server: LimitServer | null, clock: Clock) {
+    const { anonymousPerMinute, authenticatedPerMinute, changesPerAccount } = limits;
+    const { silenceMs, domainsPerAccount } = limits;
+    this.#clock = clock;
+    this.#server = server;
+    this.#addresses = new LimitMemory(clock);
+    this.#keys = new LimitMemory(clock);
+    this.#changes = this.#limiter('changes', 'key', changesPerAccount);
+    this.chargeChange = createChangeCharge(this.#changes);
+    this.inForce = {
+      ...{ anonymousPerMinute, authenticatedPerMinute, changesPerAccount },
+      ...{ silenceMs, domainsPerAccount },
+    };
+    this.limiters = {
+      api: this.#both('api', anonymousPerMinute, authenticatedPerMinute),
+      pictures: this.#both('pictures', anonymousPerMinute, authenticatedPerMinute),
+      pages: this.#both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
+    };
+  }
+
+  /** The limit of a form, for each address of a client. */
+  limitForms(name: string, max: number): RateLimiter {
+    return this.#limiter(name, 'address', max);
+  }
+
+  set(limits: ChangedLimits): void {
+    this.inForce = { ...this.inForce, ...limits };
+    this.#changes.setMax(limits.changesPerAccount);
+    for (const bucket of [this.limiters.api, this.limiters.pictures]) {
+      bucket.anonymous.setMax(limits.anonymousPerMinute);
+      bucket.authenticated.setMax(limits.authenticatedPerMinute);
+    }
+  }
+
+  #limiter(name: string, who: 'address' | 'key', max: number): RateLimiter {
+    const local = createRateLimiter(name, max, who === 'address' ? this.#addresses : this.#keys);
+    if (this.#server === null) return local;
+    return createSharedRateLimiter(`${name}:${who}`, max, {
+      server: this.#server,
+      local,
+      clock: this.#clock,
+    });
+  }
+
+  #both(name: string, ofAddress: number, ofKey: number): BucketLimiters {
+    return {
+      anonymous: this.#limiter(name, 'address', ofAddress),
+      authenticated: this.#limiter(name, 'key', ofKey),
+    };
+  }
+}
 
 export interface AppOptions extends ShownParts {
   readonly settings: ShownParts['settings'] & {

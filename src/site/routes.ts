@@ -5,8 +5,13 @@ import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
 import { calendarRoutes } from '../api/calendars.ts';
 import { dependencyRoutes } from '../api/dependencies.ts';
-import { createEventIds, type EventIds } from '../api/event-ids.ts';
-import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
+import {
+  createEventIds,
+  createEventStreams,
+  type EventIds,
+  type EventSources,
+  type EventStreams,
+} from '../api/events.ts';
 import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
@@ -38,8 +43,7 @@ import { ruleRoutes } from '../resources/rules/rule-routes.ts';
 import { webhookRoutes } from '../resources/webhooks/webhooks.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
-import type { FactStore } from '../store/ports/registry.ts';
+import type { FactStore, PublicReads } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { TransitionReads } from '../store/ports/updates.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';

@@ -1,9 +1,9 @@
 /** The state of the program: `/healthz`, `/readyz`, `/metrics`. */
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatTime } from '../domain/durations.ts';
 import { countNodesByRegion } from '../domain/node.ts';
+import { CATEGORIES, type Category } from '../domain/service.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';

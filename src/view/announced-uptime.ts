@@ -3,8 +3,8 @@
  * on at which the maintenance was announced, so that a past outage cannot be declared maintenance.
  */
 import type { Bucket } from '../domain/sample.ts';
-import type { AnnouncedWindow } from '../store/ports/posts.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { AnnouncedWindow } from '../store/ports/incidents.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { SampleQuery, SampleReads } from '../store/ports/samples.ts';
 
 /** Maximum number of windows whose checks are read. */

@@ -13,7 +13,7 @@ import {
 } from '../domain/incident/honesty.ts';
 import { feedIdOf, fullName, type Service } from '../domain/service.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { UnreadTime } from '../store/ports/vendors.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf } from './staleness.ts';

@@ -1,8 +1,7 @@
 /** The query parameter `region` of histories, images and pages, and the regions that it can have. */
 import { createPromiseCache } from '../async/bounded-map.ts';
-import type { RegionChoice } from '../domain/check-timing.ts';
-import { regionsOf } from '../domain/node.ts';
-import { parseSampleRegions, SAMPLE_REGIONS_FACT } from '../domain/region.ts';
+import type { RegionChoice } from '../domain/check-target.ts';
+import { parseSampleRegions, regionsOf, SAMPLE_REGIONS_FACT } from '../domain/node.ts';
 import { enumParameter, refuse, textParameter } from '../http/parameters.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import {

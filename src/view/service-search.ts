@@ -1,8 +1,7 @@
 /** The list of services filtered by category, status and text, and sorted (contract 4.2; decisions, Services). */
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
-import type { Category } from '../domain/category.ts';
-import type { Service } from '../domain/service.ts';
+import type { Category, Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusReads } from '../store/ports/status.ts';
 import type { ShownDirectory } from './service-directory.ts';

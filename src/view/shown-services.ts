@@ -1,7 +1,6 @@
 /** The services that a reader may see, in memory: those that are public, and those of the reader's accounts. */
 import { BoundedMap } from '../async/bounded-map.ts';
-import type { Category } from '../domain/category.ts';
-import { maySee, type Service } from '../domain/service.ts';
+import { type Category, maySee, type Service } from '../domain/service.ts';
 
 /**
  * The services that a reader may see: everything that is public, and the services of the reader's accounts, whatever their

@@ -1,9 +1,15 @@
-/** The content of an owner's status page: its services with their standing, in the owner's order. */
+/** The content of an owner's status page: its services with their standing, in the owner's order, and the next occurrences of its maintenance. */
 import { createHash } from 'node:crypto';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import { type Incident, withoutTexts } from '../domain/incident/incident.ts';
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { type OwnerIncident, worstReported } from '../domain/incident/owner-incident.ts';
-import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
+import {
+  type Occurrence,
+  type OwnerMaintenance,
+  occurrencesOf,
+} from '../domain/incident/owner-maintenance.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import {
@@ -23,17 +29,50 @@ import {
 } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { PageReads } from '../store/ports/status-pages.ts';
 import { causeOfDown, type Unreached, whyUnreached } from './cause-of-down.ts';
-import { nextOccurrences } from './next-occurrences.ts';
 import { pageUrl } from './page-address.ts';
 import type { ShownDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
+/** Maximum number of maintenances whose occurrences are cached. */
+const MAX_CACHED = 2_000;
+const cachedOccurrences = new BoundedMap<string, Promise<readonly Occurrence[]>>(MAX_CACHED);
+let lastSearch: Promise<unknown> = Promise.resolve();
+
+/** Searches in a turn of the event loop of its own, one after the other: a page may have hundreds that recur. */
+function searchOccurrences(...of: Parameters<typeof occurrencesOf>): Promise<readonly Occurrence[]> {
+  const found = lastSearch
+    .catch(() => {})
+    .then(() => new Promise((resolve) => setImmediate(resolve)))
+    .then(() => occurrencesOf(...of));
+  lastSearch = found;
+  return found;
+}
+
+/** The occurrences of a maintenance that end after `at`, at most `limit`. They are searched for once a day. */
+export async function nextOccurrences(
+  maintenance: OwnerMaintenance,
+  at: number,
+  limit: number,
+): Promise<readonly Occurrence[]> {
+  const day = Math.floor(at / DAY_MS);
+  const { startsAt, durationMs, timeZone, recurrence, changes, cancelledAt } = maintenance;
+  const key = JSON.stringify([
+    ...[startsAt, durationMs, timeZone, recurrence, changes, cancelledAt, limit, day],
+  ]);
+  // One begins in a day at most, and another may end then, as may those whose ends were changed.
+  const wanted = limit + 2 + changes.length;
+  const found = await getOrInsert(cachedOccurrences, key, () =>
+    searchOccurrences(maintenance, day * DAY_MS, wanted),
+  );
+  return found.filter(({ endsAt }) => endsAt > at).slice(0, limit);
+}
+
 /** The part of the registry that status pages use. */
-export type PageReader = PageReads & PublicReads;
+type PageReader = PageReads & PublicReads;
 
 export interface PageViewSources extends SiteSources {
   readonly pages: PageReader;
@@ -44,7 +83,7 @@ export interface PageViewSources extends SiteSources {
   readonly mayRead: (request: HttpRequest, page: OwnedPage) => Promise<boolean>;
 }
 
-export interface ListedService {
+interface ListedService {
   /** For reads alone: no page shows it. */
   readonly id: number;
   /** As the page shows it. */

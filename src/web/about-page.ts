@@ -1,6 +1,5 @@
 /** `/about`: what this installation is, how and from where it checks, how much, and who runs it. */
-import { regionsOf } from '../domain/node.ts';
-import type { Quorum } from '../domain/region.ts';
+import { type Quorum, regionsOf } from '../domain/node.ts';
 import { pageRoute, type Route } from '../http/route.ts';
 import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';

@@ -5,16 +5,17 @@ import { fullName, isOwn, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
-import { type BadgeAddresses, nameWithoutHost } from '../view/badge-addresses.ts';
 import {
   BADGE_MEASURES,
   BADGE_SCALES,
   BADGE_VARIANTS,
+  type BadgeAddresses,
   type BadgeRequest,
   DEFAULT_BADGE,
   MAX_LABEL_LENGTH,
+  nameWithoutHost,
   readBadgeRequest,
-} from '../view/badge-query.ts';
+} from '../view/badge-url.ts';
 import { serviceNotFound } from '../view/service-directory.ts';
 import type { ShownServices } from '../view/shown-services.ts';
 import type { SiteSources } from '../view/site-sources.ts';

@@ -4,7 +4,7 @@ import { fullName } from '../domain/service.ts';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import { pageRoute, type Route } from '../http/route.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';

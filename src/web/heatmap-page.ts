@@ -1,5 +1,5 @@
 /** `/heatmap`: all services by time, a row of cells for each, whose bad times can be pointed at and followed. */
-import { CATEGORIES, type Category } from '../domain/category.ts';
+
 import {
   CELL_LEVELS,
   type CellLevel,
@@ -9,7 +9,7 @@ import {
   spanOf,
   stepsOf,
 } from '../domain/picture.ts';
-import { fullName, isOwn, type Service } from '../domain/service.ts';
+import { CATEGORIES, type Category, fullName, isOwn, type Service } from '../domain/service.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import { pageRoute, type Route } from '../http/route.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';

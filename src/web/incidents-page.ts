@@ -5,7 +5,7 @@ import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { pageRoute, type Route } from '../http/route.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { type Logos, markOf } from './home/logos.ts';
 import { chooseLanguage } from './language/language.ts';

@@ -7,7 +7,7 @@ import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/paramet
 import { pageRoute, type Route } from '../http/route.ts';
 import { age, ahead, lasting, type Phrase, time } from '../language/phrase.ts';
 import { everyonesAnd } from '../store/ports/incidents.ts';
-import type { PublicReads } from '../store/ports/public-reads.ts';
+import type { PublicReads } from '../store/ports/registry.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';

@@ -1,7 +1,7 @@
 /** Open alerts over the API, and their acknowledgement by a key and by a link. */
 import t from 'tap';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
-import type { AlertService } from '../../src/domain/alert/alert-context.ts';
+import type { AlertService } from '../../src/domain/alert/alert-draft.ts';
 import { NO_ALERTS, writeAlertState } from '../../src/domain/alert/alert-state.ts';
 import { decide } from '../../src/domain/alert/decide.ts';
 import { start } from '../site/owned-account.ts';

@@ -1,7 +1,8 @@
 /** `GET /api/v1/events`: Server-Sent Events of status changes, resumable. */
+
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
-import { createEventIds } from '../../src/api/event-ids.ts';
+import { createEventIds } from '../../src/api/events.ts';
 import { silentLog } from '../../src/log.ts';
 import { from, service, startApi, transition, type World } from '../site/site-world.ts';
 import { until } from '../support/loopback.ts';

@@ -1,8 +1,9 @@
 /** `GET /api/v1/services` and the rules of query parameters (contract 4.2; decisions, Services). */
+
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { createServiceJson, ServicesSchema } from '../../src/api/services.ts';
-import { CATEGORIES } from '../../src/domain/category.ts';
+import { CATEGORIES } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';

@@ -1,9 +1,13 @@
 import t, { type Test } from 'tap';
-import { createApiKey, generateKeyText, type KeyRequest, readKey } from '../../src/auth/api-keys.ts';
-import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
+import {
+  createApiKey,
+  createKeyAuthenticator,
+  generateKeyText,
+  type KeyRequest,
+  readKey,
+} from '../../src/auth/api-keys.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import type { AccountStore } from '../../src/store/ports/accounts.ts';
-import type { ApiKey, KeyStore } from '../../src/store/ports/keys.ts';
+import type { AccountStore, ApiKey, KeyStore } from '../../src/store/ports/accounts.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

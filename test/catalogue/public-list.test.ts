@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
-import { CATEGORIES } from '../../src/domain/category.ts';
 import { readHostName } from '../../src/domain/host-name.ts';
-import { dashDomain } from '../../src/domain/service.ts';
+import { CATEGORIES, dashDomain } from '../../src/domain/service.ts';
 
 const FILE = join(import.meta.dirname, '../../config/catalogue.yaml');
 const services = readCatalogue(readFileSync(FILE, 'utf8'), FILE);

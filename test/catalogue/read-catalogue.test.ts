@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { CatalogueError, readCatalogue } from '../../src/catalogue/read-catalogue.ts';
-import { CATEGORIES } from '../../src/domain/category.ts';
-import { PROBED_KINDS, STATUS_PAGE_KINDS } from '../../src/domain/service.ts';
+import { CATEGORIES, PROBED_KINDS, STATUS_PAGE_KINDS } from '../../src/domain/service.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it reports every problem with its line', async (t) => {

@@ -1,7 +1,8 @@
 /** What strangers wrote, as a terminal shows it. */
 import t from 'tap';
-import { formatTable, tableOf } from '../../src/cli/output.ts';
+import { formatTable, startProgress, tableOf, whileWaiting } from '../../src/cli/output.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { setUp } from './command-world.ts';
 import type { CommandResult } from './run-command.ts';
 
@@ -86,4 +87,49 @@ t.test('it cuts the widest columns, and never the first', async (t) => {
   t.same(lines(Number.POSITIVE_INFINITY), [44, 79]);
   t.same(lines(60), [44, 60]);
   t.same(lines(20), [44, 47], 'no narrower than it can be read');
+});
+
+t.test('it reports progress after a second: a bar on a terminal, lines elsewhere', async (t) => {
+  for (const isTTY of [false, true]) {
+    const clock = createFakeClock();
+    let written = '';
+    const stream = {
+      isTTY,
+      write(text: string) {
+        written += text;
+        return true;
+      },
+    };
+    const progress = startProgress(4_000, 'services', clock, stream);
+    progress.note(1_000);
+    await clock.advance(1_000);
+    progress.note(2_500);
+    await clock.advance(100);
+    progress.note(3_000);
+    progress.end();
+    t.equal(
+      written,
+      isTTY
+        ? `\r\u001b[K${'█'.repeat(15)}${'░'.repeat(9)}  62 %  2,500 of 4,000 services\r\u001b[K${'█'.repeat(18)}${'░'.repeat(6)}  75 %  3,000 of 4,000 services\r\u001b[K`
+        : '2,500 of 4,000 services\n',
+    );
+    written = '';
+    const work = async () => {
+      await clock.advance(2_000);
+      return 7;
+    };
+    t.equal(await whileWaiting('examining', work, clock, stream), 7);
+    t.equal(written, isTTY ? '\r\u001b[Kexamining … 1 s\r\u001b[Kexamining … 2 s\r\u001b[K' : '');
+    written = '';
+    const early = { ...clock, every: (_: number, task: () => void) => clock.every(400, task) };
+    const short = () => clock.advance(900);
+    await whileWaiting('examining', short, early, stream);
+    t.equal(written, '', 'nothing before a second is over, even if the first look is early');
+    await t.rejects(
+      whileWaiting('examining', () => Promise.reject(new Error('no')), clock, stream),
+      { message: 'no' },
+    );
+    await clock.advance(5_000);
+    t.equal(written, '', 'nothing is said of what is over');
+  }
 });

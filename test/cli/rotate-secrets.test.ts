@@ -1,4 +1,5 @@
 /** `upbeat secrets rotate`: alone with the registry, by the key that the configuration has, and killed at any moment. */
+
 import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
-import { findChecksKey } from '../../src/store/secrets/secret-key.ts';
+import { findChecksKey } from '../../src/store/secrets/secret-box.ts';
 import { NOON, owned } from '../store/registry-fixtures.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';

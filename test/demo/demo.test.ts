@@ -1,4 +1,5 @@
 /** The whole program over the simulated fleet, with a short play: every status must be as the script wants. */
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
@@ -16,7 +17,7 @@ import {
   segmentAt,
   verdictOf,
 } from '../../demo/script.ts';
-import type { Category } from '../../src/domain/category.ts';
+import type { Category } from '../../src/domain/service.ts';
 import { compare, compareSenders, type Mismatch, type SeenService } from './compare.ts';
 import { compareIncidents } from './compare-incidents.ts';
 import { askForIncidents } from './seen-incidents.ts';

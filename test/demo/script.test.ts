@@ -13,7 +13,7 @@ import {
   verdictOf,
 } from '../../demo/script.ts';
 import { DEMO_SCRIPT } from '../../demo/services.ts';
-import { CATEGORIES } from '../../src/domain/category.ts';
+import { CATEGORIES } from '../../src/domain/service.ts';
 import { compare, mustBeOffline } from './compare.ts';
 
 const timing = { ...DEMO_TIMING, slackMs: 0 };

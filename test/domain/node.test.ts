@@ -1,15 +1,18 @@
+/** Names of regions, and the fact with those of samples. */
 import t from 'tap';
 import {
   describeClockOffset,
+  formatSampleRegions,
   holdersOf,
   isNodeName,
+  isRegionName,
   type NodeState,
   nodeNameOf,
+  parseSampleRegions,
   regionsOf,
   SHARDS,
   shardOf,
 } from '../../src/domain/node.ts';
-import { isRegionName } from '../../src/domain/region.ts';
 
 const NODE: NodeState = {
   name: 'a',
@@ -107,4 +110,15 @@ t.test('it spreads the ids of services evenly over the shards', async (t) => {
     [...Array(SHARDS).keys()],
   );
   t.same(new Set(counts.values()), new Set([10]));
+});
+
+t.test('a name has up to 32 letters, digits and dashes', async (t) => {
+  for (const name of ['eu', 'eu-1', '-', 'x'.repeat(32)]) t.ok(isRegionName(name), name);
+  for (const name of ['', 'EU', 'a b', 'ä', 'x'.repeat(33)]) t.notOk(isRegionName(name), name);
+});
+
+t.test('the regions of samples are read in their order, and what is no name is left out', async (t) => {
+  t.same(parseSampleRegions(formatSampleRegions(['us', 'eu'])), ['us', 'eu']);
+  t.same(parseSampleRegions('us  EU eu'), ['us', 'eu']);
+  for (const nothing of [null, '']) t.same(parseSampleRegions(nothing), []);
 });

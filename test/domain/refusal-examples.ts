@@ -1,10 +1,10 @@
 /** An example of every refusal and every notice, with its English text. */
 
-import { CATEGORIES } from '../../src/domain/category.ts';
 import type { Coded } from '../../src/domain/coded-text.ts';
 import type { GivenTextProblemParams, HostNameProblemParams } from '../../src/domain/input-problem.ts';
 import type { Notice, NoticeParams } from '../../src/domain/notice.ts';
 import type { ProofFileParams, Refusal, RefusalParams } from '../../src/domain/refusal.ts';
+import { CATEGORIES } from '../../src/domain/service.ts';
 
 /** Examples by their codes; the compiler asks for one of each. */
 type Examples<Params> = {

@@ -1,4 +1,5 @@
 /** The commands of docs/api.md and docs/alerts.md against the program, and what is left of changes when the program is killed. */
+
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,10 +9,10 @@ import {
   type EngineSettings,
   type FromHost,
   type HostReport,
+  packTargets,
   type ToHost,
   unpackResults,
 } from '../../src/engine/protocol.ts';
-import { packTargets } from '../../src/engine/target-packing.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { silentLog } from '../../src/log.ts';
 import { drawBadge, drawBadgePixels, layOutBadge } from '../../src/render/badge.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
-import { MAX_LABEL_LENGTH, readBadgeRequest } from '../../src/view/badge-query.ts';
+import { MAX_LABEL_LENGTH, readBadgeRequest } from '../../src/view/badge-url.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 import { anyText } from '../support/any-text.ts';

@@ -5,7 +5,7 @@ import t from 'tap';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
 import { describeUptime, shieldsAnswer } from '../../src/images/badge-text.ts';
 import { BADGE_COLOURS } from '../../src/render/colours.ts';
-import { DEFAULT_BADGE, readBadgeRequest } from '../../src/view/badge-query.ts';
+import { DEFAULT_BADGE, readBadgeRequest } from '../../src/view/badge-url.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { pngChunks } from '../render/png-chunks.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';

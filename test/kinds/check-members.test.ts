@@ -1,7 +1,7 @@
 /** Times and regions that a check has of its own: how they are read and written, and their bounds. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { CheckChoice } from '../../src/domain/check-timing.ts';
+import type { CheckChoice } from '../../src/domain/check-target.ts';
 import { describeMemberProblem } from '../../src/domain/input-problem.ts';
 import {
   changeMembers,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
-import { sendSpooledSamples } from '../../src/main/spooled-samples.ts';
+import { sendSpooledSamples } from '../../src/main/open-stores.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { NEEDS_INFLUX, openInflux, rowsOf, settingsOf, until } from '../store/influx-world.ts';
 import { sampleAt } from '../store/samples-contract.ts';

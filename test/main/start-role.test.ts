@@ -1,4 +1,5 @@
 /** A judge far from PostgreSQL takes over: how often it waits for the server, and that this is soon. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,7 +8,7 @@ import { createCatalogueWriter, loadCatalogue } from '../../src/catalogue/watch-
 import { systemClock } from '../../src/clock.ts';
 import { ResultSender } from '../../src/cluster/results/result-sender.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { formatSampleRegions, SAMPLE_REGIONS_FACT } from '../../src/domain/region.ts';
+import { formatSampleRegions, SAMPLE_REGIONS_FACT } from '../../src/domain/node.ts';
 import { requireRedisAddress } from '../../src/domain/store-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { createActiveRole } from '../../src/main/active-role.ts';

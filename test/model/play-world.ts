@@ -7,7 +7,7 @@ import { createStation } from '../../src/cluster/station.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { silentLog } from '../../src/log.ts';
 import { ResultRecord } from '../../src/record/record.ts';
-import type { RegionOptions } from '../../src/record/region-rechecks.ts';
+import type { RegionOptions } from '../../src/record/regions.ts';
 import type { IncidentStore } from '../../src/store/ports/incidents.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts';

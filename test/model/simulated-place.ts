@@ -2,8 +2,7 @@
  * The prober of one place: the real actors of its services on the clock of the world, whose attempts are answered by the script of
  * the world. Writes into the diary what each attempt met.
  */
-import type { CheckTarget } from '../../src/domain/check-target.ts';
-import { timingOf } from '../../src/domain/check-timing.ts';
+import { type CheckTarget, timingOf } from '../../src/domain/check-target.ts';
 import type { Failure } from '../../src/domain/failure.ts';
 import type { Attempt, CheckResult, ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';

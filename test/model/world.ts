@@ -4,7 +4,7 @@
  * its beginning.
  */
 import fc from 'fast-check';
-import type { Quorum } from '../../src/domain/region.ts';
+import type { Quorum } from '../../src/domain/node.ts';
 import type { DefinedSchedule } from './diary.ts';
 import { type AlertScript, alertScripts } from './world-alerts.ts';
 import { type Announcements, announcements, pageOf, type Story } from './world-announcements.ts';

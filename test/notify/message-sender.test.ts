@@ -5,7 +5,7 @@ import type { ChannelKind } from '../../src/domain/alert/channel.ts';
 import type { AlertMessage } from '../../src/domain/alert/message.ts';
 import { Type } from '../../src/json-schema.ts';
 import { silentLog } from '../../src/log.ts';
-import type { ChannelKindParts, Sending, SendResult } from '../../src/notify/channels/channel-kind.ts';
+import type { ChannelKindParts, Sending, SendResult } from '../../src/notify/channels/define-channel.ts';
 import { startMessageSender } from '../../src/notify/message-sender.ts';
 import { createDeliveryCounter } from '../../src/notify/outbox.ts';
 import type { AddressPolicy } from '../../src/outbound/address-guard.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Channel } from '../../src/domain/alert/channel.ts';
 import { Type } from '../../src/json-schema.ts';
 import { silentLog } from '../../src/log.ts';
-import type { ChannelKindParts, SendResult } from '../../src/notify/channels/channel-kind.ts';
+import type { ChannelKindParts, SendResult } from '../../src/notify/channels/define-channel.ts';
 import { startOperatorSender } from '../../src/notify/operator-sender.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 

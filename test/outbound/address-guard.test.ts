@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 import { describeCause } from '../../src/domain/failure.ts';
 import { PRIVATE_RANGES } from '../../src/domain/special-address.ts';
-import { type AddressGuard, createAddressGuard, openGuard } from '../../src/outbound/address-guard.ts';
-import { ownerPolicy, readDestination } from '../../src/outbound/destination.ts';
+import {
+  type AddressGuard,
+  createAddressGuard,
+  openGuard,
+  ownerPolicy,
+  readDestination,
+} from '../../src/outbound/address-guard.ts';
 import { USUAL_REACH } from '../support/destinations.ts';
 
 /** Why the guard refuses an address, in English; null: it does not. */

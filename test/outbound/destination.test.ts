@@ -6,7 +6,7 @@ import {
   createOwnerDestinations,
   ownerPolicy,
   readDestination,
-} from '../../src/outbound/destination.ts';
+} from '../../src/outbound/address-guard.ts';
 import { PUBLIC_ONLY } from '../support/destinations.ts';
 
 t.test('it reads what a request needs of an address', async (t) => {

@@ -2,10 +2,14 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { type AddressLoad, createAddressGuard } from '../../src/outbound/address-guard.ts';
+import {
+  type AddressLoad,
+  createAddressGuard,
+  type Destination,
+  readDestination,
+} from '../../src/outbound/address-guard.ts';
 import { createIdentityReader, newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
-import { type Destination, readDestination } from '../../src/outbound/destination.ts';
 import { dial } from '../../src/outbound/dial.ts';
 import { createResolver } from '../../src/outbound/resolver.ts';
 import { openBlackHole } from '../support/black-hole.ts';

@@ -135,7 +135,7 @@ const OPERATORS_OWN: Readonly<Record<string, string>> = {
   'src/cli/health-check.ts': 'this machine',
   'src/cli/nodes.ts': 'this machine',
   'src/cli/apply/apply-command.ts': 'the command line',
-  'src/cli/discover/sources.ts': 'the command line',
+  'src/cli/discover/discover-command.ts': 'the command line',
   'src/notify/mail/smtp-mailer.ts': 'alerts.smtp',
   'src/store/database/postgres/postgres-database.ts': 'storage.postgres.url',
   'src/store/database/postgres/postgres-servers.ts': 'storage.postgres.url',

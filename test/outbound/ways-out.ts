@@ -8,7 +8,7 @@ import {
   PROBED_KINDS,
   type ProbedKind,
 } from '../../src/domain/service.ts';
-import { pollFeed } from '../../src/feeds/poll-feed.ts';
+import { pollFeed } from '../../src/feeds/poller.ts';
 import { silentLog } from '../../src/log.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { startWebhookSender } from '../../src/notify/webhook-sender.ts';

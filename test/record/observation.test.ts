@@ -3,7 +3,8 @@ import t from 'tap';
 import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
+import { createResultBatch } from '../../src/record/observation.ts';
+import type { ObservedHeartbeat } from '../../src/store/ports/samples.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeService, START } from './record-world.ts';
 
@@ -107,4 +108,26 @@ t.test('it reports heartbeats that were written, and no start', async (t) => {
   ]);
   t.equal(heartbeats.length, 2);
   await world.record.stop();
+});
+
+t.test('it ends when every part has, whole only if none was dropped', async (t) => {
+  for (const [parts, isWhole] of [
+    [[true], true],
+    [[true, true, true], true],
+    [[false, true], false],
+    [[true, false], false],
+  ] as const) {
+    const batch = createResultBatch();
+    let ended: boolean | null = null;
+    void batch.ended.then((whole) => {
+      ended = whole;
+    });
+    for (let n = 1; n < parts.length; n++) batch.hold();
+    for (const [index, part] of parts.entries()) {
+      t.equal(ended, null, `before part ${index}`);
+      batch.release(part);
+      await null;
+    }
+    t.equal(await batch.ended, isWhole);
+  }
 });

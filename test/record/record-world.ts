@@ -9,10 +9,9 @@ import type { CurrentStatus, Transition } from '../../src/domain/status/current.
 import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { ResultRecord } from '../../src/record/record.ts';
-import type { RegionOptions } from '../../src/record/region-rechecks.ts';
-import type { SampleRegions } from '../../src/record/sample-regions.ts';
+import type { RegionOptions, SampleRegions } from '../../src/record/regions.ts';
 import type { ServiceSource } from '../../src/record/service-loader.ts';
-import type { Observations } from '../../src/store/ports/observations.ts';
+import type { Observations } from '../../src/store/ports/samples.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { goodResult, USUAL } from '../support/attempts.ts';

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
-import { loadSampleRegions, type SampleRegions } from '../../src/record/sample-regions.ts';
+import { loadSampleRegions, type SampleRegions } from '../../src/record/regions.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';

@@ -1,7 +1,6 @@
 /** A process for tests that draws as it is told by the field's ground. */
 import { buffer } from 'node:stream/consumers';
-import { drawCells } from '../../src/render/heatmap-cells.ts';
-import { readField } from '../../src/render/heatmap-process.ts';
+import { drawCells, readField } from '../../src/render/heatmap-process.ts';
 
 const field = readField(await buffer(process.stdin));
 switch (field.ground) {

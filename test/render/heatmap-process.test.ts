@@ -1,8 +1,13 @@
 /** WebGL in a process of its own: whatever becomes of it, there is a picture. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type CellField, drawCells } from '../../src/render/heatmap-cells.ts';
-import { createCellDrawer, readField, writeField } from '../../src/render/heatmap-process.ts';
+import {
+  type CellField,
+  createCellDrawer,
+  drawCells,
+  readField,
+  writeField,
+} from '../../src/render/heatmap-process.ts';
 
 const entry = new URL('./drawing-process.ts', import.meta.url);
 const told = (ground: number): CellField => ({

@@ -1,12 +1,12 @@
 /** Heat maps by WebGL and by plain pixels are the same picture, within a tolerance. */
+
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Bitmap } from 'pureimage';
 import t from 'tap';
 import { drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
-import { drawCells } from '../../src/render/heatmap-cells.ts';
-import { writeField } from '../../src/render/heatmap-process.ts';
+import { drawCells, writeField } from '../../src/render/heatmap-process.ts';
 import { decodePng } from './decode-png.ts';
 import { RECORDED } from './heatmap-scenes.ts';
 import { presentProgram, readRecording, recordedProgram } from './webgl-recording.ts';

@@ -12,7 +12,7 @@ import {
 import type { Bucket } from '../../src/domain/sample.ts';
 import { CELL_COLOURS } from '../../src/render/colours.ts';
 import { CELL_MARKS, drawHeatmap, drawHeatmapPixels, heatmapField } from '../../src/render/heatmap.ts';
-import { type CellMark, isMarked } from '../../src/render/heatmap-cells.ts';
+import { type CellMark, isMarked } from '../../src/render/heatmap-process.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';

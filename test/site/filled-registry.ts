@@ -13,7 +13,7 @@ import type { Service } from '../../src/domain/service.ts';
 import type { Transition } from '../../src/domain/status/current.ts';
 import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
 import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
-import type { NewKey } from '../../src/store/ports/keys.ts';
+import type { NewKey } from '../../src/store/ports/accounts.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { writeIncident } from '../../src/store/registry/incidents/incident-rows.ts';
 import { writeMaintenance } from '../../src/store/registry/incidents/maintenance-rows.ts';

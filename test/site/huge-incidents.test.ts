@@ -1,7 +1,7 @@
 /** What an owner writes at length: pages of all visitors stay small, and the page of an incident has every text, some at a time. */
 import t from 'tap';
 import { OWNER_INCIDENT_BOUNDS, type OwnerUpdate } from '../../src/domain/incident/owner-incident.ts';
-import { createMarkup } from '../../src/web/parts/posts.ts';
+import { createMarkup } from '../../src/web/parts/incidents.ts';
 import { NOW, service, startApi } from './site-world.ts';
 
 /** Text whose markup is nine times as long. */

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
-import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
+import { createBadgeAddresses } from '../../src/view/badge-url.ts';
 import { documentSchemas } from '../support/document-schemas.ts';
 import type { Answer } from './answer.ts';
 import {

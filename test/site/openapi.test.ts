@@ -1,4 +1,5 @@
 /** The OpenAPI document tells what the API does. */
+
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import t from 'tap';
@@ -6,7 +7,7 @@ import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-rules.ts
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
-import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
+import { createBadgeAddresses } from '../../src/view/badge-url.ts';
 import { documentSchemas } from '../support/document-schemas.ts';
 import { sendWith } from './send-with.ts';
 import { from, incident, service, startApi } from './site-world.ts';

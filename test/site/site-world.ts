@@ -1,11 +1,10 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
 import type { AddressInfo } from 'node:net';
-import { createEventIds } from '../../src/api/event-ids.ts';
+import { createEventIds } from '../../src/api/events.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
-import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
-import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
+import { createKeyAuthenticator, generateKeyText, readKey } from '../../src/auth/api-keys.ts';
+import { createLocalSignIn } from '../../src/auth/password-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident/incident.ts';
@@ -21,26 +20,25 @@ import type {
   RegionStatus,
   Transition,
 } from '../../src/domain/status/current.ts';
-import { createHandCharge } from '../../src/http/rate-limits.ts';
+import { createHandCharge, type LimitServer } from '../../src/http/rate-limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
-import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { destinationsByTrust } from '../../src/outbound/destination.ts';
+import { destinationsByTrust } from '../../src/outbound/address-guard.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
-import type { ChannelKinds } from '../../src/resources/channels/channel-document.ts';
+import type { ChannelKinds } from '../../src/resources/channels/channels.ts';
 import { TRIALS_PER_MINUTE } from '../../src/resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import { createApp } from '../../src/site/app.ts';
 import { openPageDomains } from '../../src/site/page-domains.ts';
 import type { RouteSources } from '../../src/site/routes.ts';
+import type { ApiKey } from '../../src/store/ports/accounts.ts';
 import type { IncidentQuery } from '../../src/store/ports/incidents.ts';
-import type { ApiKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
+import { createBadgeAddresses } from '../../src/view/badge-url.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
 import { goodAttempt, USUAL } from '../support/attempts.ts';

@@ -1,4 +1,5 @@
 /** An account that the operator does not trust gets neither trust nor a private address, by any way in. */
+
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
 import { readImport } from '../../src/cli/import/read-import.ts';
@@ -6,7 +7,7 @@ import { documentOf } from '../../src/cli/service-commands.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
-import { destinationsByTrust, ownerPolicy } from '../../src/outbound/destination.ts';
+import { destinationsByTrust, ownerPolicy } from '../../src/outbound/address-guard.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { createProber } from '../../src/probe/prober.ts';
 import { addOrClaim, tryService } from '../../src/resources/services/new-service.ts';

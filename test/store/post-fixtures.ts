@@ -1,5 +1,5 @@
 /** What owners say, for tests. */
-import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/posts.ts';
+import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/incidents.ts';
 import { NOON } from './registry-fixtures.ts';
 
 export const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 /** Attempts and results of checks as the engine makes them, for tests of what comes behind it. */
-import type { CheckTiming } from '../../src/domain/check-timing.ts';
+import type { CheckTiming } from '../../src/domain/check-target.ts';
 import { type Attempt, type CheckResult, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
 
 /** Times of checks: the defaults of the settings but for the interval, with which a verdict counts for 150 s. */

@@ -1,8 +1,8 @@
 /** Two kinds of channels for tests: one that sends at once, and one whose receiver has to agree first. */
 
 import { Type } from '../../src/json-schema.ts';
-import type { ChannelKindParts } from '../../src/notify/channels/channel-kind.ts';
-import type { ChannelKinds } from '../../src/resources/channels/channel-document.ts';
+import type { ChannelKindParts } from '../../src/notify/channels/define-channel.ts';
+import type { ChannelKinds } from '../../src/resources/channels/channels.ts';
 
 const send: ChannelKindParts['send'] = async () => ({ outcome: 'delivered' });
 

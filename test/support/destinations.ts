@@ -1,5 +1,5 @@
 /** Where what owners name may lead, as an installation with the default settings has it. */
-import { createOwnerDestinations, type OwnerReach } from '../../src/outbound/destination.ts';
+import { createOwnerDestinations, type OwnerReach } from '../../src/outbound/address-guard.ts';
 
 /** Public hosts and the usual ports, for every account. */
 export const publicOnly = async () => PUBLIC_ONLY;

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
-import { packSamples } from '../../src/store/samples/encoding.ts';
+import { createRegionNumbers, packSamples } from '../../src/store/samples/encoding.ts';
 import { SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
-import { createRegionNumbers } from '../../src/store/samples/series.ts';
 
 const DAY_MS = 86_400_000;
 const WRITTEN_SAMPLES = 50_000;

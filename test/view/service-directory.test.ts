@@ -1,8 +1,7 @@
 /** The list of services in memory, and the one resolver of names (decisions, Services and Badge). */
 import fc from 'fast-check';
 import t from 'tap';
-import { CATEGORIES } from '../../src/domain/category.ts';
-import { dashDomain, type Service } from '../../src/domain/service.ts';
+import { CATEGORIES, dashDomain, type Service } from '../../src/domain/service.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { service } from '../site/site-world.ts';
 

@@ -1,8 +1,7 @@
 /** `GET /api/v1/services` with `status` and `q` (decisions, Services). */
 import fc from 'fast-check';
 import t from 'tap';
-import { CATEGORIES } from '../../src/domain/category.ts';
-import type { Service } from '../../src/domain/service.ts';
+import { CATEGORIES, type Service } from '../../src/domain/service.ts';
 import { headOf } from '../../src/domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';

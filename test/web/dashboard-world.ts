@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
-import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
+import { createLocalSignIn } from '../../src/auth/password-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { Sample } from '../../src/domain/sample.ts';
@@ -10,12 +10,12 @@ import { createSiteCookie } from '../../src/http/cookies.ts';
 import { createHandCharge } from '../../src/http/rate-limits.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
-import { destinationsByTrust } from '../../src/outbound/destination.ts';
+import { destinationsByTrust } from '../../src/outbound/address-guard.ts';
 import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import type { Person } from '../../src/store/ports/people.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createBadgeAddresses } from '../../src/view/badge-addresses.ts';
+import { createBadgeAddresses } from '../../src/view/badge-url.ts';
 import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { DashboardSources } from '../../src/web/dashboard/dashboard-forms.ts';

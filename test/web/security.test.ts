@@ -2,6 +2,7 @@
  * Markup planted in every text that strangers can write, and every page looked at in a real browser: no dialog opens,
  * no policy is violated, nothing planted becomes an element. And every answer carries the headers of its kind.
  */
+
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

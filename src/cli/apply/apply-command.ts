@@ -8,15 +8,14 @@ import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import { messageOf } from '../../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
-import { destinationsByTrust } from '../../outbound/destination.ts';
+import { destinationsByTrust } from '../../outbound/address-guard.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import type { RegistryClient } from '../../store/registry/registry-client.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from '../accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
-import { printJson, printNote, printText } from '../output.ts';
-import { startProgress } from '../progress.ts';
+import { printJson, printNote, printText, startProgress } from '../output.ts';
 import { loadPublicServices } from '../service-commands.ts';
 import { ApplyFileError, type ApplyFiles, readApplyFiles } from './read-files.ts';
 

@@ -7,7 +7,7 @@ import { PROBED_KINDS } from '../../domain/service.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
-import { ChannelDocumentSchema, type ChannelKinds } from '../../resources/channels/channel-document.ts';
+import { ChannelDocumentSchema, type ChannelKinds } from '../../resources/channels/channels.ts';
 import { PageDocumentSchema } from '../../resources/pages/page-document.ts';
 import { ServiceDocumentSchema } from '../../resources/services/service-document.ts';
 

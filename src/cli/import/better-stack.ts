@@ -15,8 +15,9 @@ import {
   type DocumentReader,
   type ListedEntry,
   type ListedItem,
+  maintenanceItem,
+  uniqueNames,
 } from './listed-content.ts';
-import { maintenanceItem, uniqueNames } from './listed-items.ts';
 import {
   asRow,
   asText,

@@ -2,8 +2,14 @@
 import { DAY_MS, MINUTE_MS } from '../../domain/durations.ts';
 import { wallOf } from '../../domain/incident/recurrence.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
-import type { ListedItem } from './listed-content.ts';
-import { channelItems, maintenanceItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
+import {
+  channelItems,
+  type ListedItem,
+  maintenanceItem,
+  ruleItems,
+  ruleTimes,
+  uniqueNames,
+} from './listed-content.ts';
 import type { ListedService } from './listed-service.ts';
 
 /** A person or group with addresses for letters. */

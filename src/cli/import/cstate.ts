@@ -1,6 +1,12 @@
 /** The configuration of cState: its systems, as far as they have a link, and its page. */
-import { Collection, type DocumentReader, type ImportReading, WHOLE_FILE } from './listed-content.ts';
-import { mayShow, pageItem } from './listed-items.ts';
+import {
+  Collection,
+  type DocumentReader,
+  type ImportReading,
+  mayShow,
+  pageItem,
+  WHOLE_FILE,
+} from './listed-content.ts';
 import {
   asRow,
   asText,

@@ -3,8 +3,17 @@ import { DAY_MS, MINUTE_MS } from '../../domain/durations.ts';
 import { readBooleans, unsetIn } from './gatus-rows.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
-import type { Collection, ListedEntry, ListedItem } from './listed-content.ts';
-import { channelItems, inParts, maintenanceItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
+import {
+  type Collection,
+  channelItems,
+  inParts,
+  type ListedEntry,
+  type ListedItem,
+  maintenanceItem,
+  ruleItems,
+  ruleTimes,
+  uniqueNames,
+} from './listed-content.ts';
 import { asRow, asText, goDurationMs, isEmpty, listOf, namesIn, type Row } from './listed-service.ts';
 
 /** Takes what has no equal here. */

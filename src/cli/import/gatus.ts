@@ -1,8 +1,13 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
 import { isIPv6 } from 'node:net';
-import { type Category, isCategory } from '../../domain/category.ts';
 import { DAY_MS, parseDuration } from '../../domain/durations.ts';
-import { type CheckSettings, type ProbedKind, STATUS_CLASSES } from '../../domain/service.ts';
+import {
+  type Category,
+  type CheckSettings,
+  isCategory,
+  type ProbedKind,
+  STATUS_CLASSES,
+} from '../../domain/service.ts';
 import {
   conditionsOf,
   expectsNothing,

@@ -2,8 +2,18 @@
 import { readKumaMonitor } from './kuma.ts';
 import { readKumaChannel } from './kuma-channels.ts';
 import { readKumaMaintenance } from './kuma-maintenance.ts';
-import { Collection, type ImportReading, type ListedItem, WHOLE_FILE } from './listed-content.ts';
-import { channelItems, mayShow, pageItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
+import {
+  Collection,
+  channelItems,
+  type ImportReading,
+  type ListedItem,
+  mayShow,
+  pageItem,
+  ruleItems,
+  ruleTimes,
+  uniqueNames,
+  WHOLE_FILE,
+} from './listed-content.ts';
 import {
   asText,
   type EntryReading,

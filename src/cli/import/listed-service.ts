@@ -1,12 +1,13 @@
 /** A service in an import file, and the fields that cannot be imported. */
-import type { Category } from '../../domain/category.ts';
-import type { CheckChoice } from '../../domain/check-timing.ts';
+
+import type { CheckChoice } from '../../domain/check-target.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readAnyHost, readHostName } from '../../domain/host-name.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import {
   type AcceptRule,
+  type Category,
   type CheckDefinition,
   type CheckSettings,
   type ProbedKind,

@@ -1,11 +1,16 @@
 /** Reads entries in Upbeat's own format (CSV, YAML or JSON): as `services export` writes them, or as in the catalogue. */
 
-import { isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
-import { type AcceptRule, type CheckKind, MONITORING_KINDS, VISIBILITIES } from '../../domain/service.ts';
+import {
+  type AcceptRule,
+  type CheckKind,
+  isCategory,
+  MONITORING_KINDS,
+  VISIBILITIES,
+} from '../../domain/service.ts';
 import {
   changeMembers,
   MEMBER_NAMES,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
-import { decodeText } from '../../feeds/decode-text.ts';
+import { decodeText } from '../../feeds/feed-kind.ts';
 import { FOREIGN_SCHEMA, readYamlDocuments, readYamlTexts } from '../../yaml-file.ts';
 import { betterStack, betterStackTable } from './better-stack.ts';
 import { cstate } from './cstate.ts';

@@ -5,13 +5,18 @@ import { type ListedRequest, listRequest, matchLine, PLAIN_REQUEST } from './htt
 import { readKumaChannel } from './kuma-channels.ts';
 import {
   Collection,
+  channelItems,
   type DocumentReader,
   type ImportReading,
   type ListedEntry,
   type ListedItem,
+  mayShow,
+  pageItem,
+  ruleItems,
+  ruleTimes,
+  uniqueNames,
   WHOLE_FILE,
 } from './listed-content.ts';
-import { channelItems, mayShow, pageItem, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
 import {
   asRow,
   asText,

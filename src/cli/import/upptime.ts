@@ -2,8 +2,17 @@
 import { formatDuration, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
 import { type Expectation, listRequest, PLAIN_REQUEST, readStatusList } from './http-request.ts';
 import { readKumaChannel } from './kuma-channels.ts';
-import { Collection, type DocumentReader, type ListedItem, WHOLE_FILE } from './listed-content.ts';
-import { channelItems, mayShow, pageItem, ruleItems, uniqueNames } from './listed-items.ts';
+import {
+  Collection,
+  channelItems,
+  type DocumentReader,
+  type ListedItem,
+  mayShow,
+  pageItem,
+  ruleItems,
+  uniqueNames,
+  WHOLE_FILE,
+} from './listed-content.ts';
 import {
   asRow,
   asText,

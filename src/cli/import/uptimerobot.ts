@@ -2,8 +2,16 @@
 import { MINUTE_MS } from '../../domain/durations.ts';
 import { type Expectation, listRequest, PLAIN_REQUEST, readStatusList } from './http-request.ts';
 import { type ChannelReading, readKumaChannel } from './kuma-channels.ts';
-import { Collection, type CsvReader, type DocumentReader, type ListedItem } from './listed-content.ts';
-import { channelItems, ruleItems, ruleTimes, uniqueNames } from './listed-items.ts';
+import {
+  Collection,
+  type CsvReader,
+  channelItems,
+  type DocumentReader,
+  type ListedItem,
+  ruleItems,
+  ruleTimes,
+  uniqueNames,
+} from './listed-content.ts';
 import {
   asRow,
   asText,

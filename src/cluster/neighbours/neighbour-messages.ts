@@ -1,7 +1,7 @@
 /** Questions of a node about failures, and the answers of its neighbours, as they pass through Redis. */
 import { isNodeName } from '../../domain/node.ts';
 import type { CheckResult } from '../../domain/result.ts';
-import { decodeResults, encodeResults } from '../results/result-codec.ts';
+import { decodeResults, encodeResults } from '../results/result-stream.ts';
 
 /** Maximum number of failures of a node that wait for an answer; further ones count at once. */
 export const MAX_ASKED = 2_000;

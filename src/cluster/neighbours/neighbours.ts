@@ -1,7 +1,6 @@
 /** The services of a node and its neighbours to each other: failures are confirmed by another node of the region. */
 import type { Cancel, Clock } from '../../clock.ts';
-import type { CheckTarget } from '../../domain/check-target.ts';
-import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
+import { type CheckTarget, type CheckTiming, timingOf } from '../../domain/check-target.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
 import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Fleet } from '../../engine/fleet/fleet.ts';

@@ -13,8 +13,15 @@ import {
   type RedisConnectionState,
   type RedisContext,
 } from '../../store/status/redis-connection.ts';
-import { correctTimes, decodeResults } from './result-codec.ts';
-import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-stream.ts';
+import {
+  ACKNOWLEDGE,
+  BEGIN,
+  correctTimes,
+  decodeResults,
+  READ,
+  resultKeys,
+  SUPERSEDED,
+} from './result-stream.ts';
 
 export interface ResultReaderOptions extends RedisContext {
   /**

@@ -13,8 +13,14 @@ import {
   type RedisConnectionState,
   type RedisContext,
 } from '../../store/status/redis-connection.ts';
-import { decodeResults, type EncodedResults, encodeResults } from './result-codec.ts';
-import { APPEND, FULL, resultKeys } from './result-stream.ts';
+import {
+  APPEND,
+  decodeResults,
+  type EncodedResults,
+  encodeResults,
+  FULL,
+  resultKeys,
+} from './result-stream.ts';
 
 export interface ResultSenderOptions extends RedisContext {
   /** Name of this node. */

@@ -9,7 +9,7 @@ import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import { type NodeState, SHARDS, type ShardFence } from '../../domain/node.ts';
 import type { RedisAddress } from '../../domain/store-address.ts';
-import type { StartPermit } from '../../engine/start-permit.ts';
+import type { StartPermit } from '../../engine/protocol.ts';
 import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { isFullRedis, type RedisClient, runScript } from '../../store/status/redis-client.ts';

@@ -1,12 +1,16 @@
 /**
  * The queue of a region's shards (docs/adr/0019): BullMQ has one job for each shard, and a node holds the job for as long
- * as it checks the services of the shard.
+ * as it checks the services of the shard. The judge maintains the jobs: every shard of every region has one. If Redis was emptied, all
+ * are added again within seconds.
  */
-import type { Job } from 'bullmq';
+import { type Job, Queue } from 'bullmq';
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
+import type { Clock } from '../../clock.ts';
 import { SHARDS, type ShardFence } from '../../domain/node.ts';
 import type { RedisAddress } from '../../domain/store-address.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
+import type { Log } from '../../log.ts';
 import { createRedisClient, redisScript, requireMaster } from '../../store/status/redis-client.ts';
 
 export interface ShardData {
@@ -85,6 +89,111 @@ export function connectQueues(address: RedisAddress) {
       prefix: `${address.prefix}:{shards}`,
       skipVersionCheck: true,
       streams: { events: { maxLen: MAX_EVENTS } },
+    },
+  };
+}
+
+export interface ShardCounts {
+  /** Shards that a node checks. */
+  readonly held: number;
+  /** Shards that no node checks. */
+  readonly waiting: number;
+}
+
+export interface ShardMaintenance {
+  /** Counts of the last poll by region. A region is absent before its first poll. */
+  counts(): ReadonlyMap<string, ShardCounts>;
+  /** Why shards cannot be handed out, one line; null: they are. */
+  problem(): string | null;
+  stop(): Promise<void>;
+}
+
+const PERIOD_MS = 2_000;
+/** Upper bound of the generations that one judge creates. */
+const GENERATIONS = 1_000_000;
+
+type ShardQueue = Queue<ShardData, void, 'shard'>;
+
+/** Starts the maintenance. It writes nothing while the lease is not fresh. */
+export function maintainShards({
+  address,
+  regions,
+  lease,
+  clock,
+  log,
+}: {
+  readonly address: RedisAddress;
+  /** The regions in which nodes check services. */
+  readonly regions: () => readonly string[];
+  /** The writer lease. Its fence makes generations increase from judge to judge. */
+  readonly lease: { readonly fence: number; isFresh(): boolean };
+  readonly clock: Clock;
+  readonly log: Log;
+}): ShardMaintenance {
+  const { client, requireMaster, reconnect, noteFailure, options } = connectQueues(address);
+  const queues = new Map<string, ShardQueue>();
+  const counts = new Map<string, ShardCounts>();
+  let generations = 0;
+  let problem: string | null = null;
+  let stopped = false;
+
+  function queueOf(region: string): ShardQueue {
+    let queue = queues.get(region);
+    if (queue === undefined) {
+      queue = new Queue<ShardData, void, 'shard'>(region, options);
+      queue.on('error', () => {});
+      queues.set(region, queue);
+    }
+    return queue;
+  }
+
+  async function maintain(region: string): Promise<void> {
+    const queue = queueOf(region);
+    const { active = 0, waiting = 0 } = await queue.getJobCounts('active', 'waiting');
+    counts.set(region, { held: active, waiting });
+    if (active + waiting >= SHARDS || stopped || !lease.isFresh()) return;
+    const generation = lease.fence * GENERATIONS + generations;
+    generations += 1;
+    // BullMQ ignores a job whose ID exists, in any state.
+    await queue.addBulk(
+      MIXED_SHARDS.map((shard) => ({
+        name: 'shard',
+        data: { shard, generation },
+        opts: { jobId: jobIdOf(shard), removeOnComplete: true, removeOnFail: true },
+      })),
+    );
+    log.info({ region, missing: SHARDS - active - waiting, generation }, 'shards are handed out');
+  }
+
+  const loop = createCoalescingLoop(async () => {
+    try {
+      await requireMaster();
+      for (const region of new Set([...queues.keys(), ...regions()])) if (!stopped) await maintain(region);
+      problem = null;
+    } catch (error) {
+      const message = messageOf(error);
+      if (problem === null && !stopped) log.warn({ problem: message }, 'the shards cannot be handed out');
+      problem = message;
+      noteFailure(error);
+    }
+  });
+  const poll = () => {
+    reconnect();
+    if (!loop.isRunning && client.status === 'ready') void loop.run();
+  };
+  client.on('ready', poll);
+  const cancel = clock.every(PERIOD_MS, poll);
+  poll();
+
+  return {
+    counts: () => counts,
+    problem: () => (problem === null ? null : `shards cannot be handed out: ${problem}`),
+    async stop() {
+      stopped = true;
+      cancel();
+      client.disconnect();
+      await loop.idle();
+      await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => {})));
     },
   };
 }

@@ -7,8 +7,7 @@ import {
   type ReachStep,
   waitEndOf,
 } from '../status/reach.ts';
-import type { CauseFacts } from './alert-context.ts';
-import { type AlertDraft, touch } from './alert-draft.ts';
+import { type AlertDraft, type CauseFacts, touch } from './alert-draft.ts';
 import { followHolds } from './hold.ts';
 import type { CommonCause } from './message.ts';
 

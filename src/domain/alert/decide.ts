@@ -17,8 +17,15 @@
  */
 import { lookAtOf, waitEndOf } from '../status/reach.ts';
 import { applyEvent, endFlapping } from './alert-changes.ts';
-import type { AlertContext } from './alert-context.ts';
-import { type AlertDraft, type DecidedAlert, draftOf, firstReadyAt, isHeld, readyAt } from './alert-draft.ts';
+import {
+  type AlertContext,
+  type AlertDraft,
+  type DecidedAlert,
+  draftOf,
+  firstReadyAt,
+  isHeld,
+  readyAt,
+} from './alert-draft.ts';
 import { canAcknowledge, makeMessage } from './alert-messages.ts';
 import {
   type AlertState,

@@ -1,5 +1,5 @@
 /** Which rules an event matches: a lookup by service, however many services and rules there are. */
-import type { Category } from '../category.ts';
+import type { Category } from '../service.ts';
 import type { AlertChange } from './event.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
 

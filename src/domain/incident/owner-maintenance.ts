@@ -1,6 +1,7 @@
-/** Maintenance that owners announce for their services and status pages, once or recurring. */
+/** Maintenance that owners announce for their services and status pages, once or recurring; and the bytes that all their posts take. */
 import { DAY_MS } from '../durations.ts';
-import type { OwnerText } from './owner-incident.ts';
+import { beginningOf, SHORT_TIMELINE } from './incident.ts';
+import { type OwnerIncident, type OwnerText, textBytesOf } from './owner-incident.ts';
 import { occurrencesFrom } from './recurrence.ts';
 
 /** Bounds, which the documentation and refusals state. */
@@ -18,7 +19,7 @@ export const OWNER_MAINTENANCE_BOUNDS = {
   maxAheadMs: 2 * 366 * DAY_MS,
 } as const;
 
-export interface OccurrenceChange {
+interface OccurrenceChange {
   /** The start of the occurrence, epoch milliseconds. */
   readonly startsAt: number;
   /** Its end, epoch milliseconds; null: it is cancelled. */
@@ -116,4 +117,35 @@ export function withOccurrence(maintenance: OwnerMaintenance, change: Occurrence
       startsAt !== change.startsAt && startsAt > now - 2 * OWNER_MAINTENANCE_BOUNDS.maxDurationMs,
   );
   return { ...maintenance, changes: [...kept, change] };
+}
+
+/** Of all incidents and maintenances of an account. A post that takes no more than before is never refused. */
+export const MAX_POST_BYTES = 67_108_864;
+
+/** Rows that each service of a maintenance has: the occurrence that runs or comes next, and the one after it. */
+export const OCCURRENCES_AHEAD = 2;
+
+type MaintenancePost = Pick<OwnerMaintenance, 'title' | 'markdown' | 'plain' | 'startsAt' | 'recurrence'>;
+
+export function incidentBytesOf(
+  post: Pick<OwnerIncident, 'title' | 'services' | 'updates' | 'postMortem'>,
+): number {
+  const { title, services, updates, postMortem } = post;
+  const newest = (postMortem === null ? updates : [...updates, postMortem]).slice(-SHORT_TIMELINE.updates);
+  const texts = [...newest, ...updates.slice(-1)].map(({ plain }) => beginningOf(plain)).join('');
+  return Buffer.byteLength(title) + textBytesOf(post) + services.length * Buffer.byteLength(title + texts);
+}
+
+/**
+ * Bytes of a maintenance that concerns `services`. `before`: the maintenance and the bytes that it took. One that moves leaves the rows
+ * of its former occurrences.
+ */
+export function maintenanceBytesOf(
+  { title, markdown, plain, startsAt, recurrence }: MaintenancePost,
+  services: number,
+  before: (Pick<MaintenancePost, 'startsAt' | 'recurrence'> & { readonly textBytes: number }) | null = null,
+): number {
+  const listed = Buffer.byteLength(title + plain) * services * OCCURRENCES_AHEAD;
+  const hasMoved = before !== null && (before.startsAt !== startsAt || before.recurrence !== recurrence);
+  return Buffer.byteLength(title + markdown + plain) + listed + (hasMoved ? before.textBytes : 0);
 }

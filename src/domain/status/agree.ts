@@ -1,5 +1,5 @@
 /** Joins the verdicts of several regions into the status of a service (design, Places). */
-import type { Quorum } from '../region.ts';
+import type { Quorum } from '../node.ts';
 import type { Verdict } from '../status.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus } from './current.ts';
 

@@ -1,5 +1,5 @@
 /** The change of a service's current status by a check in one of several regions (design, Places). */
-import type { Quorum } from '../region.ts';
+import type { Quorum } from '../node.ts';
 import type { CheckResult } from '../result.ts';
 import type { ServiceStatus, Verdict } from '../status.ts';
 import { agree, failingRegions, newestCheckOf } from './agree.ts';

@@ -2,8 +2,7 @@
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { IdMap } from '../../async/id-map.ts';
 import { createBackoff } from '../../async/retry.ts';
-import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
-import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
+import { type CheckTarget, type CheckTiming, isSameCheck, timingOf } from '../../domain/check-target.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import { type CheckResult, type ProbeMemory, shareMemory } from '../../domain/result.ts';
 import type { CheckDefinition } from '../../domain/service.ts';

@@ -4,8 +4,7 @@ import { Piscina } from 'piscina';
 import { createSupervisor, type Supervisor } from '../../actor/supervisor.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
-import type { CheckTarget } from '../../domain/check-target.ts';
-import { timingOf } from '../../domain/check-timing.ts';
+import { type CheckTarget, timingOf } from '../../domain/check-target.ts';
 import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
@@ -16,9 +15,9 @@ import {
   type EngineSettings,
   type ForbiddenTarget,
   type HostReport,
+  packTargets,
   unpackResults,
 } from '../protocol.ts';
-import { packTargets } from '../target-packing.ts';
 import { type AssignFlow, chooseHost, createAssignFlow, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 
@@ -30,7 +29,7 @@ export interface FleetOptions {
   readonly entry: URL;
   /** Passed to the entry unchanged: the settings of the prober. */
   readonly prober: unknown;
-  /** Until when attempts may be started (`start-permit.ts`); absent: always. */
+  /** Until when attempts may be started; absent: always. */
   readonly startPermit?: SharedArrayBuffer;
   readonly clock: Clock;
   readonly log: Log;

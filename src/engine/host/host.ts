@@ -7,17 +7,29 @@ import { getHeapStatistics } from 'node:v8';
 import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Cancel, Clock } from '../../clock.ts';
-import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
-import { timingOf } from '../../domain/check-timing.ts';
+import { type CheckTarget, type RunAttempt, timingOf } from '../../domain/check-target.ts';
 import { MAX_RETURNED_MS } from '../../domain/result.ts';
 import { problemOf } from '../../error.ts';
-import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
-import { readStartPermit } from '../start-permit.ts';
-import { unpackTargets } from '../target-packing.ts';
+import {
+  type FromHost,
+  type HostTask,
+  packResults,
+  readStartPermit,
+  type ToHost,
+  unpackTargets,
+} from '../protocol.ts';
 import { createCheckSchedule } from './check-schedule.ts';
 import { accountKey, type Lane } from './fair-queue.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { createOutgoingResults } from './outgoing-results.ts';
+import {
+  createStartDelays,
+  createStartPacer,
+  MAX_EMPTY_TICKS,
+  MIN_STARTS,
+  startTicker,
+  TURN_PAUSE_MS,
+} from './pace.ts';
 import { firstDue, shiftOf, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
@@ -29,8 +41,6 @@ import {
 } from './probe-actor.ts';
 import { ProbeStates } from './probe-states.ts';
 import { createSlots } from './slots.ts';
-import { createStartDelays, createStartPacer, MIN_STARTS, TURN_PAUSE_MS } from './start-pacer.ts';
-import { MAX_EMPTY_TICKS, startTicker } from './ticker.ts';
 
 const TICK_MS = 10;
 /** Ticks of the schedule in one of the host. Due times are rounded up to them, 2.5 ms. */

@@ -3,8 +3,13 @@
  * attempt, or waits for the next attempt of a check that has failed so far. The status of the service is kept by the record.
  */
 import type { Step } from '../../actor/actor-group.ts';
-import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
-import { type CheckTiming, isSameTiming, timingOf } from '../../domain/check-timing.ts';
+import {
+  type CheckTarget,
+  type CheckTiming,
+  isSameCheck,
+  isSameTiming,
+  timingOf,
+} from '../../domain/check-target.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { Attempt, CheckResult, SuspectReason } from '../../domain/result.ts';
 import { dueAfterCheck, nextPhase, shiftOf } from './phase.ts';

@@ -4,8 +4,7 @@
  */
 import type { FeedEntry, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { decodeText } from '../decode-text.ts';
-import { type FeedKind, pageBase } from '../feed-kind.ts';
+import { decodeText, type FeedKind, pageBase } from '../feed-kind.ts';
 import {
   type JsonObject,
   lookUp,

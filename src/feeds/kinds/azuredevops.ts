@@ -1,4 +1,6 @@
 /** Azure DevOps: `/_apis/status/health` (documented REST API), the health of each service in each geography, without incidents. */
+
+import { unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';
 import {
   lookUp,
@@ -9,7 +11,6 @@ import {
   textAt,
   wordAt,
 } from '../json-shape.ts';
-import { unreportedOutages } from '../unreported-outages.ts';
 
 /** `advisory` and `unknown` are no outages. */
 const SEVERITIES = { degraded: 'minor', unhealthy: 'major' } as const;

@@ -3,7 +3,13 @@
  * the state of a resource before a report is written. A feed URL is the base of the host that serves `/index.json`.
  */
 import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance, withLastStatus } from '../build-entry.ts';
+import {
+  buildIncident,
+  buildMaintenance,
+  STATE_KEYS,
+  unreportedOutages,
+  withLastStatus,
+} from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -19,7 +25,6 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const SEVERITIES: Readonly<Record<string, 'minor' | 'major'>> = { degraded: 'minor', downtime: 'major' };
 

@@ -3,7 +3,7 @@
  * API; without one it is `/api/v1` below the page. Times without a zone are read as UTC, which not every page means.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -19,7 +19,6 @@ import {
   timeAt,
 } from '../json-shape.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Of incidents; 0 is scheduled in version 2. */
 const STATUSES: ReadonlyMap<number, FeedIncident['status']> = new Map([

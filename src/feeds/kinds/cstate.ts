@@ -3,7 +3,7 @@
  * descriptions may contain raw line breaks, which JSON forbids.
  */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
+import { buildIncident, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -17,7 +17,6 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Maximum length of the name of a system, with which each of its issues is read. */
 const MAX_NAME_LENGTH = 100;

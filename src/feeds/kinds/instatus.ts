@@ -3,7 +3,13 @@
  * serves `/summary.json`.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
+import {
+  buildIncident,
+  buildMaintenance,
+  COMMON_STATUSES,
+  STATE_KEYS,
+  unreportedOutages,
+} from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -18,7 +24,6 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   operational: 'minor',

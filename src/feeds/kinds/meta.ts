@@ -3,9 +3,9 @@
  * product, such as `/whatsapp-business-api`, is about that product alone.
  */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
+import { unreportedOutages } from '../build-entry.ts';
 import { type FeedKind, originOf } from '../feed-kind.ts';
 import { member, objectsAt, readJsonItems, textAt } from '../json-shape.ts';
-import { unreportedOutages } from '../unreported-outages.ts';
 
 /** `Resolved` stays for hours. */
 const WELL = /^(?:no known issues|resolved|$)/i;

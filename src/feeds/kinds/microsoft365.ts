@@ -3,7 +3,7 @@
  * incident. Other lists of that host (`/api/posts/mac`) have the same posts, or a single one. Older pages list services with `IsUp`.
  */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
+import { buildIncident, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, originOf } from '../feed-kind.ts';
 import { meaningOf, statusOf } from '../item-vocabulary.ts';
 import {
@@ -19,7 +19,6 @@ import {
 } from '../json-shape.ts';
 import { boundText, plainText } from '../plain-text.ts';
 import { readMonthFirst } from '../read-time.ts';
-import { unreportedOutages } from '../unreported-outages.ts';
 
 /** Reads Microsoft 365. */
 export const microsoft365: FeedKind = {

@@ -4,8 +4,7 @@
  */
 import type { FeedEntry } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
-import { decodeText } from '../decode-text.ts';
-import { type FeedKind, originOf } from '../feed-kind.ts';
+import { decodeText, type FeedKind, originOf } from '../feed-kind.ts';
 import { type JsonObject, readJsonObject, requireObjects, textAt, textListAt } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
 import { readLocalTime, readMonthFirst } from '../read-time.ts';

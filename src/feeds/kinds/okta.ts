@@ -1,8 +1,7 @@
 /** Okta: the page for people contains its incidents as JSON, records of Salesforce. Nothing else is public: the page has no feed. */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
 import { buildIncident } from '../build-entry.ts';
-import { decodeText } from '../decode-text.ts';
-import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
+import { decodeText, FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { meaningOf, statusOf } from '../item-vocabulary.ts';
 import {
   type JsonObject,

@@ -8,7 +8,7 @@ import type {
   FeedMaintenance,
   FeedUpdate,
 } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -25,7 +25,6 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   investigating: 'investigating',

@@ -3,7 +3,7 @@
  * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue has it as feed URL.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, pageBase, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -17,7 +17,6 @@ import {
   timeAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** `state` of a message. */
 const STATUSES = new Map<number, FeedUpdate['status']>([

@@ -14,6 +14,8 @@ import {
   buildMaintenance,
   COMMON_SEVERITIES,
   COMMON_STATUSES,
+  STATE_KEYS,
+  unreportedOutages,
   worstSeverity,
 } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, pageBase, safeLink } from '../feed-kind.ts';
@@ -31,7 +33,6 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   ...COMMON_STATUSES,

@@ -3,7 +3,13 @@
  * upcoming maintenance, and the states of services. The feed URL of a page at a custom domain is that address.
  */
 import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
+import {
+  buildIncident,
+  buildMaintenance,
+  COMMON_STATUSES,
+  STATE_KEYS,
+  unreportedOutages,
+} from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, safeLink } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -21,7 +27,6 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Types of incidents, and of services that have one; owners may add others. */
 const SEVERITIES = { minor: 'minor', major: 'major' } as const;

@@ -4,7 +4,7 @@
  * custom domain needs a feed URL, the first address.
  */
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../domain/incident/feed-entry.ts';
-import { buildIncident, buildMaintenance } from '../build-entry.ts';
+import { buildIncident, buildMaintenance, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -21,7 +21,6 @@ import {
 } from '../json-shape.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
 import { readTime } from '../read-time.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** Of pinned incidents; those of other styles are news. */
 const SEVERITIES = { warning: 'minor', danger: 'major' } as const;

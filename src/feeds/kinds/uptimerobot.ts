@@ -4,7 +4,7 @@
  * other pages is that of their list of monitors.
  */
 import type { FeedIncident } from '../../domain/incident/feed-entry.ts';
-import { buildIncident } from '../build-entry.ts';
+import { buildIncident, STATE_KEYS, unreportedOutages } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource, originOf } from '../feed-kind.ts';
 import {
   type JsonObject,
@@ -21,7 +21,6 @@ import {
 } from '../json-shape.ts';
 import { boundText, plainText } from '../plain-text.ts';
 import { readMonthFirst } from '../read-time.ts';
-import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const SEVERITIES = { danger: 'major', warning: 'minor' } as const;
 

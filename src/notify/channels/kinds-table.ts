@@ -1,6 +1,6 @@
 /** Every kind of channel by its name. */
 import type { ChannelKind } from '../../domain/alert/channel.ts';
-import type { ChannelKindParts } from './channel-kind.ts';
+import type { ChannelKindParts } from './define-channel.ts';
 import { discordChannel } from './discord.ts';
 import { emailChannel } from './email.ts';
 import { googleChatChannel } from './google-chat.ts';

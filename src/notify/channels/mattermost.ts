@@ -4,13 +4,15 @@
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { strictObject, Type } from '../../json-schema.ts';
-import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
 import {
   addressOn,
+  type ChannelTools,
   defineChannel,
   hookForm,
   hostOf,
   SECRET,
+  type Sending,
+  type SendResult,
   serverForm,
   urlSetting,
   wordForm,

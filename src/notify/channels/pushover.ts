@@ -4,8 +4,15 @@
  * tag, by which all that repeat in a thread are ended, so that a reminder takes the place of the emergency before it.
  */
 import { strictObject, Type } from '../../json-schema.ts';
-import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
-import { defineChannel, SECRET, wordForm, wordSetting } from './define-channel.ts';
+import {
+  type ChannelTools,
+  defineChannel,
+  SECRET,
+  type Sending,
+  type SendResult,
+  wordForm,
+  wordSetting,
+} from './define-channel.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, TONE_MARKS, type Tone } from './message-text.ts';
 import { memberOf, type ResponseRules, resultOf, sendRequest } from './send-request.ts';

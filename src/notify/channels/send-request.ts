@@ -3,7 +3,7 @@ import type { ChannelProblem } from '../../domain/alert/channel.ts';
 import { MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
 import type { OutboundResponse } from '../../outbound/outbound.ts';
 import { readRetryAfter } from '../../outbound/response-head.ts';
-import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
+import type { ChannelTools, Sending, SendResult } from './define-channel.ts';
 import { cleanLine } from './message-cut.ts';
 
 /** The limit of a request, milliseconds. */

@@ -4,12 +4,14 @@
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { strictObject, Type } from '../../json-schema.ts';
-import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
 import {
+  type ChannelTools,
   defineChannel,
   hookForm,
   hostOf,
   SECRET,
+  type Sending,
+  type SendResult,
   urlSetting,
   wordForm,
   wordSetting,

@@ -5,13 +5,12 @@ import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
+import type { KeyStore } from '../../store/ports/accounts.ts';
 import type { AlertStore } from '../../store/ports/alerts.ts';
-import type { KeyStore } from '../../store/ports/keys.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { cutWindow, ownListRoute } from '../kit/own-list.ts';
-import { resultOf } from '../kit/refused.ts';
-import { principalOf, REMOVED } from '../kit/write-route.ts';
+import { principalOf, REMOVED, resultOf } from '../kit/write-route.ts';
 
 interface AlertContext {
   readonly registry: AlertStore;

@@ -9,7 +9,6 @@ import { type Static, Type } from '../../json-schema.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
-import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import {
   bearerOf,
@@ -20,14 +19,17 @@ import {
   privately,
   REMOVED,
   readId,
+  resultOf,
   withSettings,
 } from '../kit/write-route.ts';
-import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from './channel-document.ts';
 import {
+  ChannelDocumentSchema,
   channelChanges,
+  channelDocumentOf,
   createTestThread,
   replayMessage,
   type SendContext,
+  secretSettings,
   testChannel,
 } from './channels.ts';
 

@@ -1,11 +1,20 @@
-/** Channels of accounts. Their settings are encrypted, as the secrets of webhooks are. */
+/**
+ * Channels of accounts. Their settings are encrypted, as the secrets of webhooks are. The secret by which the receiver of an e-mail
+ * channel stops it is a digest, so nothing is stored for it.
+ */
 import type { Channel } from '../../domain/alert/channel.ts';
+import { mailboxKey, readMailAddress } from '../../domain/mail-address.ts';
 import { addNotice } from '../../store/database/notice-rows.ts';
-import { type Calls, type OpenRegistry, read, write } from '../../store/database/registry-calls.ts';
+import {
+  type Calls,
+  type OpenRegistry,
+  read,
+  type SecretBox,
+  write,
+} from '../../store/database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../store/database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../store/database/registry-store.ts';
 import type { Row } from '../../store/database/schema.ts';
-import type { SecretBox } from '../../store/database/secrets.ts';
 import { type ChannelStore, MAX_CHANNELS } from '../../store/ports/channels.ts';
 import { dropFromRules, noteRuleChange } from '../rules/rule-rows.ts';
 
@@ -122,4 +131,21 @@ function findRow(
 function refuseName(rows: readonly Row<'channels'>[], name: string): void {
   if (rows.some((row) => row.name === name))
     throw new RegistryError('name_taken', { code: 'channel_name_taken', name });
+}
+
+/** The secret of the link by which the receiver of a channel stops it; null: the channel has no address. */
+export async function stopSecretOf(
+  registry: OpenRegistry,
+  { id, kind, settings }: Pick<Row<'channels'>, 'id' | 'kind' | 'settings'>,
+): Promise<string | null> {
+  const address = kind === 'email' ? readMailAddress(await readChannelAddress(registry, settings)) : null;
+  return address === null
+    ? null
+    : `${id}.${await registry.secrets.digest(`stop channel ${id} ${mailboxKey(address)}`)}`;
+}
+
+/** The address of an e-mail channel from its encrypted settings. */
+export async function readChannelAddress({ secrets }: OpenRegistry, settings: string): Promise<string> {
+  const { to } = JSON.parse((await secrets.box()).open(settings)) as { readonly to?: unknown };
+  return typeof to === 'string' ? to : '';
 }

@@ -7,18 +7,19 @@ import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
 import { strictObject, Type } from '../../json-schema.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { PostStore } from '../../store/ports/incidents.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
-import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf, targetOf } from '../kit/write-route.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, resultOf, targetOf } from '../kit/write-route.ts';
 import {
+  type IncidentContext,
   IncidentInputSchema,
   IncidentPatchSchema,
+  incidentChanges,
   UpdateInputSchema,
+  updateIncident,
   viewIncident,
-} from './incident-document.ts';
-import { type IncidentContext, incidentChanges, updateIncident } from './incidents.ts';
+} from './incidents.ts';
 
 const TAG = 'Incidents';
 /** The path for posting incidents. `/api/v1/incidents/:slug` is also that of the incidents of a service. */

@@ -6,12 +6,19 @@ import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, strictObject, Type } from '../../json-schema.ts';
-import type { ApiKey } from '../../store/ports/keys.ts';
+import type { ApiKey } from '../../store/ports/accounts.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { resultOf } from '../kit/refused.ts';
-import { changed, idParameter, principalOf, REMOVED, readId, writeRoute } from '../kit/write-route.ts';
+import {
+  changed,
+  idParameter,
+  principalOf,
+  REMOVED,
+  readId,
+  resultOf,
+  writeRoute,
+} from '../kit/write-route.ts';
 import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from './keys.ts';
 
 /** Maximum size of a body, bytes. */

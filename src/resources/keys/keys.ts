@@ -2,8 +2,7 @@
 import { createApiKey, generateKeyText } from '../../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../../domain/durations.ts';
 import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../../domain/role.ts';
-import type { AccountStore } from '../../store/ports/accounts.ts';
-import type { ApiKey, KeyStore } from '../../store/ports/keys.ts';
+import type { AccountStore, ApiKey, KeyStore } from '../../store/ports/accounts.ts';
 import {
   type AccountPrincipal,
   accept,

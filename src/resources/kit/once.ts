@@ -12,8 +12,7 @@ import {
 } from '../../store/ports/idempotency.ts';
 import type { IdempotentCalls } from '../../store/ports/registry.ts';
 import { attempt } from './change.ts';
-import { resultOf } from './refused.ts';
-import { type WritingEndpoint, writeRoute } from './write-route.ts';
+import { resultOf, type WritingEndpoint, writeRoute } from './write-route.ts';
 
 /** The changes with the request's key, and the outcome of the one that was made. */
 interface IdempotentChanges {

@@ -8,7 +8,6 @@ import type { TObject, TSchema } from '../../json-schema.ts';
 import type { Changes, ResourceKey, Revised } from './create-changes.ts';
 import { type RepeatableContext, repeatableRoute } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
-import { resultOf } from './refused.ts';
 import {
   bearerOf,
   CREATED_HEADERS,
@@ -20,6 +19,7 @@ import {
   principalOf,
   privately,
   REMOVED,
+  resultOf,
   targetOf,
   type WritingEndpoint,
   writeRoute,

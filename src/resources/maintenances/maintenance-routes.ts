@@ -6,15 +6,15 @@ import type { OpenApiParameter } from '../../http/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
-import type { PostStore } from '../../store/ports/posts.ts';
+import type { PostStore } from '../../store/ports/incidents.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
-import { resultOf } from '../kit/refused.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
-import { changed, ETAG_HEADER, IF_MATCH, principalOf, targetOf } from '../kit/write-route.ts';
-import { type MaintenanceDocument, MaintenanceDocumentSchema } from './maintenance-document.ts';
+import { changed, ETAG_HEADER, IF_MATCH, principalOf, resultOf, targetOf } from '../kit/write-route.ts';
 import {
   changeOccurrence,
   type MaintenanceContext,
+  type MaintenanceDocument,
+  MaintenanceDocumentSchema,
   maintenanceChanges,
   OccurrenceActionSchema,
   viewMaintenance,

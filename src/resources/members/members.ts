@@ -3,9 +3,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/durations.ts';
 import { isRole, type Role } from '../../domain/role.ts';
 import type { Account } from '../../store/ports/accounts.ts';
-import type { InvitationStore, OpenedInvitation } from '../../store/ports/invitations.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
-import type { Identity, PeopleStore, Person } from '../../store/ports/people.ts';
+import type {
+  Identity,
+  InvitationStore,
+  OpenedInvitation,
+  PeopleStore,
+  Person,
+} from '../../store/ports/people.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 export interface MemberContext {

@@ -5,8 +5,7 @@
 import type { Passkeys } from '../../auth/passkeys.ts';
 import { findPasswordProblem, hashPassword } from '../../auth/password-hash.ts';
 import { makeRecoveryCodes, nameKeyOf } from '../../auth/password-sign-in.ts';
-import { readSetupSecret } from '../../auth/setup-links.ts';
-import type { SignInSecret } from '../../auth/sign-in-secret.ts';
+import { readSetupSecret, type SignInSecret } from '../../auth/sign-in-secret.ts';
 import { findTotpStep } from '../../auth/totp.ts';
 import { MINUTE_MS } from '../../domain/durations.ts';
 import { readGivenName } from '../../domain/printable-text.ts';

@@ -7,8 +7,7 @@ import { Type } from '../../json-schema.ts';
 import type { RepeatableContext } from '../kit/once.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { idParameter, readId } from '../kit/write-route.ts';
-import { RuleDocumentSchema } from './rule-document.ts';
-import { type RuleContext, ruleChanges } from './rules.ts';
+import { type RuleContext, RuleDocumentSchema, ruleChanges } from './rules.ts';
 
 export const RuleDefinitionSchema = named('RuleDefinition', RuleDocumentSchema);
 

@@ -1,7 +1,7 @@
 /** The check of a service as a document: the one form in which the API, files, forms and commands enter a check. */
 
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
-import type { CheckTiming, RegionChoice } from '../../domain/check-timing.ts';
+import type { CheckTiming, RegionChoice } from '../../domain/check-target.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';

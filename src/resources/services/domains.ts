@@ -1,8 +1,7 @@
 /** Proofs of control over domains, claims of domains that wait for one, and where checks may lead (decisions, Ownership). */
 import type { ProofCheck } from '../../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
-import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
+import type { OwnershipStore, ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
 
 /** The dependencies of permissions of checks. */

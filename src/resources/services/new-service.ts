@@ -1,8 +1,7 @@
 /** Services that are added by form or as pasted lines, and the trial of a check before its service is saved (decisions, Ownership). */
 
 import { createConcurrencyLimiter } from '../../async/concurrency-limiter.ts';
-import type { CheckTarget } from '../../domain/check-target.ts';
-import { timingOf } from '../../domain/check-timing.ts';
+import { type CheckTarget, timingOf } from '../../domain/check-target.ts';
 import { type PastedLine, type PastedTarget, readPastedLines } from '../../domain/pasted/pasted-lines.ts';
 import { type Attempt, NO_MEMORY } from '../../domain/result.ts';
 import type { Service } from '../../domain/service.ts';
@@ -10,8 +9,7 @@ import { usualVisibility } from '../../domain/special-address.ts';
 import { judgeAttempt } from '../../domain/status/judge.ts';
 import type { Verdict } from '../../domain/status.ts';
 import { HttpError } from '../../http/problem.ts';
-import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { ServiceStore } from '../../store/ports/services.ts';
+import type { OwnershipStore, ServiceStore } from '../../store/ports/services.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuseRole } from '../kit/change.ts';
 import { anyRevision } from '../kit/create-changes.ts';
 import { limitsFor } from './check-document.ts';

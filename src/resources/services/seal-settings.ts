@@ -1,7 +1,7 @@
 /** Encrypts the credentials among the settings of checks before they are stored. */
 import type { CheckDefinition, CheckSettings } from '../../domain/service.ts';
 import { destinationOf } from '../../kinds/settings.ts';
-import type { CredentialStore } from '../../store/ports/credentials.ts';
+import type { CredentialStore } from '../../store/ports/services.ts';
 
 /** A check of a domain with new credentials in clear text; undefined: there are none. */
 export interface OpenCheck {

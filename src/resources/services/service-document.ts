@@ -1,8 +1,9 @@
 /** A service as a document: the form that files of `apply`, the API, forms and commands share. */
 
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
-import { CATEGORIES, type Category } from '../../domain/category.ts';
 import {
+  CATEGORIES,
+  type Category,
   type CheckDefinition,
   type CheckSettings,
   dashDomain,

@@ -2,13 +2,17 @@
 
 import { randomBytes } from 'node:crypto';
 import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
-import type { CheckTiming } from '../../domain/check-timing.ts';
+import type { CheckTiming } from '../../domain/check-target.ts';
 import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../../domain/service.ts';
 import { operatorLimits } from '../../kinds/check-members.ts';
-import type { CredentialStore } from '../../store/ports/credentials.ts';
-import type { OwnershipStore } from '../../store/ports/ownership.ts';
-import type { Beside, DefinedService, ServiceStore } from '../../store/ports/services.ts';
+import type {
+  Beside,
+  CredentialStore,
+  DefinedService,
+  OwnershipStore,
+  ServiceStore,
+} from '../../store/ports/services.ts';
 import {
   type AccountPrincipal,
   accept,

@@ -14,7 +14,6 @@ import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRol
 import { repeatableRoute } from '../kit/once.ts';
 import { cutWindow, ownListRoute, placeOfId } from '../kit/own-list.ts';
 import { createDocumentReader } from '../kit/read-document.ts';
-import { resultOf } from '../kit/refused.ts';
 import {
   changed,
   idParameter,
@@ -22,6 +21,7 @@ import {
   principalOf,
   REMOVED,
   readId,
+  resultOf,
   writeRoute,
 } from '../kit/write-route.ts';
 

@@ -6,8 +6,7 @@ import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
 import { FRESH_MS } from '../lease/writer-lease.ts';
 import { registryFile } from '../sqlite/private-files.ts';
-import { syncFolder } from '../sqlite/sync-files.ts';
-import { moveFile, movingFolder, stagingFolder } from './durable-files.ts';
+import { moveFile, movingFolder, stagingFolder, syncFolder } from '../sqlite/sync-files.ts';
 import { BACKUP_FILES } from './manifest.ts';
 
 /**

@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { openRegistryDatabase } from '../database/registry-database.ts';
 import { registryFile } from '../sqlite/private-files.ts';
-import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
+import { stagingFolder, syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import { applyRestore, finishMove, type RestoreOutcome } from './apply-restore.ts';
 import { type CopyReport, copyRegistry, openSqliteSource } from './copy-registry.ts';
-import { stagingFolder } from './durable-files.ts';
 import {
   BACKUP_FILES,
   BackupError,

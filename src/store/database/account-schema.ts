@@ -2,10 +2,9 @@
 import type { Generated } from 'kysely';
 import type { ChannelKind, MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
-import type { Category } from '../../domain/category.ts';
 import type { IncidentStatus } from '../../domain/incident/incident.ts';
 import type { OwnerSeverity } from '../../domain/incident/owner-incident.ts';
-import type { ServiceOrigin, Visibility } from '../../domain/service.ts';
+import type { Category, ServiceOrigin, Visibility } from '../../domain/service.ts';
 import type { SetupLink } from '../ports/sign-in.ts';
 
 /** A part of the registry's tables. */

@@ -3,7 +3,7 @@ import type { Channel } from '../../domain/alert/channel.ts';
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { PageAccess, PageGroup, PageTexts } from '../../domain/status-page.ts';
-import type { NewOwnerMaintenance } from './posts.ts';
+import type { NewOwnerMaintenance } from './incidents.ts';
 import type { DefinedService } from './services.ts';
 import type { NewPage, StoredPicture } from './status-pages.ts';
 

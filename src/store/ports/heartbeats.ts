@@ -1,5 +1,9 @@
-/** Port of the registry: received heartbeats, and the dependencies that services report with them. */
+/**
+ * Port of the registry: received heartbeats, the dependencies that services report with them, and the inbox. Serving processes store
+ * heartbeats in it for the monitor to evaluate, so that either side may end at any time and each heartbeat is still evaluated exactly once.
+ */
 import type { DependencyReport, HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import type { Verdict } from '../../domain/status.ts';
 
 /** A received heartbeat, written in the transaction of the status update that it led to. */
@@ -98,4 +102,60 @@ export interface HeartbeatStore {
   }): Promise<FailingDependency[]>;
   /** The number of dependencies on all pages of `failingDependencies`. */
   countFailingDependencies(): Promise<number>;
+}
+
+/** A stored entry. */
+export interface InboxEntry {
+  /** Increases with every entry. */
+  readonly id: number;
+  /** `refused`: not a heartbeat, but a note that the process had to refuse heartbeats because of its own fault. */
+  readonly kind: HeartbeatKind | 'refused';
+  /** The account of the API key; 0 for `refused`. */
+  readonly accountId: number;
+  /** Epoch milliseconds of the clock that all processes share. */
+  readonly arrivedAt: number;
+  /** The body as received. */
+  readonly body: string;
+}
+
+/** The outcome of an entry. */
+export type InboxAnswer =
+  | {
+      /** The heartbeat was evaluated and stored. */
+      readonly kind: 'written';
+      readonly serviceId: number;
+      /** The record of the service after it. */
+      readonly current: CurrentStatus;
+      /** Largest latency reported, whole milliseconds; null: none. */
+      readonly responseTimeMs: number | null;
+      /** Duration of the run that the heartbeat ended, milliseconds; null: it ended none. */
+      readonly runMs: number | null;
+    }
+  | {
+      /** The heartbeat was refused, with code and message of the registry's error. Both are empty for a `refused` entry. */
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** An entry that is not stored yet. */
+export type NewInboxEntry = Omit<InboxEntry, 'id'>;
+
+export interface InboxStore {
+  /** Stores an entry; resolves with its id once it is on disk. */
+  putInInbox(entry: NewInboxEntry): Promise<number>;
+  /** Entries without an answer whose id is greater than `after`, oldest first, at most 200. */
+  openInInbox(after: number): Promise<InboxEntry[]>;
+  /** Answers an entry; the first answer stays. `commitUpdates` answers entries of evaluated heartbeats. */
+  answerInInbox(id: number, answer: InboxAnswer): Promise<void>;
+  /** The answers to these entries that exist so far. */
+  inboxAnswers(
+    ids: readonly number[],
+  ): Promise<readonly { readonly id: number; readonly answer: InboxAnswer }[]>;
+  /**
+   * Deletes answered entries that arrived before `before`, epoch milliseconds, among the oldest 20,000. Resolves with their number.
+   */
+  forgetInbox(before: number): Promise<number>;
+  /** Calls `listener` after commits of other processes, within 50 ms, until the returned function is called. */
+  watchOtherProcesses(listener: () => void): () => void;
 }

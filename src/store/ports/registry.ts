@@ -3,28 +3,28 @@
  * visible to the next read. Callers depend only on the stores that they need; `Registry` combines all of them.
  */
 import type { ContentStore } from './account-content.ts';
-import type { AccountStore, MergeStore, NoticeStore } from './accounts.ts';
+import type { AccountStore, KeyStore, MergeStore, NoticeStore } from './accounts.ts';
 import type { AlertStore, RuleStore } from './alerts.ts';
 import type { ChannelStore, MessageStore } from './channels.ts';
-import type { CredentialStore } from './credentials.ts';
-import type { HeartbeatStore } from './heartbeats.ts';
+import type { HeartbeatStore, InboxStore } from './heartbeats.ts';
 import type { IdempotencyStore, IdempotentName } from './idempotency.ts';
-import type { InboxStore } from './inbox.ts';
-import type { IncidentStore } from './incidents.ts';
-import type { InvitationStore } from './invitations.ts';
-import type { KeyStore } from './keys.ts';
+import type { IncidentStore, PostStore } from './incidents.ts';
 import type { LeaseStore } from './lease.ts';
 import type { MemberStore } from './members.ts';
-import type { OwnershipStore } from './ownership.ts';
-import type { PeopleStore } from './people.ts';
-import type { PostStore } from './posts.ts';
-import type { RetentionStore } from './retention.ts';
-import type { CatalogueStore, ServiceChangeFeed, ServiceStateStore, ServiceStore } from './services.ts';
+import type { InvitationStore, PeopleStore } from './people.ts';
+import type {
+  CatalogueStore,
+  CredentialStore,
+  OwnershipStore,
+  ServiceChangeFeed,
+  ServiceStateStore,
+  ServiceStore,
+} from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
 import type { PageDomainStore, PageStore } from './status-pages.ts';
 import type { WriteCounter } from './storage-health.ts';
 import type { LetterStore, SubscriptionStore } from './subscriptions.ts';
-import type { UpdateStore } from './updates.ts';
+import type { RetentionStore, UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
 import type { WebhookStore } from './webhooks.ts';
 
@@ -78,3 +78,30 @@ export interface Registry
 
 /** Changes that can be made once. */
 export type IdempotentCalls = Pick<Registry, IdempotentName>;
+
+/** Their names, for a cache that answers while the registry's server is unavailable. */
+export const PUBLIC_READS = [
+  'listIncidents',
+  'countIncidents',
+  'findIncident',
+  'incidentsSince',
+  'incidentsBeside',
+  'incidentsOfServices',
+  'listMaintenances',
+  'countMaintenances',
+  'maintenancesOfServices',
+  'maintenancesPostedOn',
+  'maintenancesPostedOf',
+  'incidentsPostedOn',
+  'findOwnerIncident',
+  'announcedWindows',
+  'dependenciesOf',
+  'failingDependencies',
+  'countFailingDependencies',
+  'recentHeartbeats',
+  'heartbeatLogs',
+  'findPage',
+  'unreadTimesSince',
+] as const satisfies readonly (keyof Registry)[];
+
+export type PublicReads = Pick<Registry, (typeof PUBLIC_READS)[number]>;

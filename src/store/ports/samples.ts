@@ -1,5 +1,14 @@
-/** Port of the sample store: append-only points, summarised by service and window. */
+/**
+ * Ports of the sample store: append-only points, summarised by service and window; and the observations that an external time series
+ * stores beside them.
+ */
+
+import type { DependencyReport } from '../../domain/heartbeat/heartbeat-body.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
+import type { Service } from '../../domain/service.ts';
+import type { Transition } from '../../domain/status/current.ts';
+import type { Verdict } from '../../domain/status.ts';
 
 /** Maximum number of buckets in a query. */
 export const MAX_BUCKETS = 1_000;
@@ -95,4 +104,24 @@ export interface SampleStore extends SampleReads, SampleWrites {
   stats(): SampleStoreStats;
   /** Flushes all samples and closes the store. */
   close(): Promise<void>;
+}
+
+/** A stored heartbeat with its own verdict. */
+export interface ObservedHeartbeat {
+  readonly service: Pick<Service, 'id' | 'slug' | 'category' | 'publicDependencies'>;
+  /** The earlier of timestamp and arrival, epoch milliseconds. */
+  readonly at: number;
+  readonly status: Verdict;
+  /** Largest latency reported, whole milliseconds; null: none. */
+  readonly responseTimeMs: number | null;
+  /** Null: the heartbeat reported no dependencies. */
+  readonly dependencies: readonly DependencyReport[] | null;
+}
+
+/** Accepts observations without blocking; never throws. An observation that is accepted twice is stored once. */
+export interface Observations {
+  transition(transition: Transition): void;
+  /** Stores every entry of the incident's timeline, including those of earlier calls. */
+  incident(incident: Incident): void;
+  heartbeat(heartbeat: ObservedHeartbeat): void;
 }

@@ -1,4 +1,4 @@
-/** Port of the registry: status updates of services, and the feed of transitions that they produce. */
+/** Port of the registry: status updates of services, the feed of transitions that they produce, and the end of what is out of retention. */
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CurrentStatus, NewTransition, Transition } from '../../domain/status/current.ts';
@@ -55,4 +55,24 @@ export interface UpdateStore extends TransitionReads {
    * webhooks and the events of alerts are written in the same transaction. Rejects for an update that contradicts itself.
    */
   commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
+}
+
+/** The counts of deleted rows. */
+interface Forgotten {
+  readonly incidents: number;
+  readonly transitions: number;
+  /** Position of the feed of transitions from which the next call continues; null: nothing older remains. */
+  readonly position: number | null;
+}
+
+/** Deletes old incidents and transitions. */
+export interface RetentionStore {
+  /** Time of the newest observation of any service, epoch milliseconds; null: there was none. */
+  newestObservation(): Promise<number | null>;
+  /**
+   * Deletes some of the incidents that were resolved before `before`, and of the transitions after `position` that were
+   * recorded before it, so that a call never takes long. Never deletes an incident that is not resolved, nor the latest
+   * transition of a service. An incident that a vendor still lists does not come back.
+   */
+  forgetOld(before: number, position: number): Promise<Forgotten>;
 }

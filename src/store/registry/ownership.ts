@@ -5,12 +5,13 @@ import { type Calls, type LimitedStore, read, write } from '../database/registry
 import { RegistryError, requireRevision } from '../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore } from '../database/registry-store.ts';
 import {
+  type DefinedService,
   type DomainClaim,
   MAX_CLAIMS,
   MAX_SERVICES_PER_ADDRESS,
   type OwnershipStore,
-} from '../ports/ownership.ts';
-import type { DefinedService, ServiceEdit } from '../ports/services.ts';
+  type ServiceEdit,
+} from '../ports/services.ts';
 import { dropClaim, OWNED_ROW, proveDomain } from './prove-domain.ts';
 import {
   findOwned,

@@ -10,7 +10,7 @@ import { makeDirectory } from '../database/registry-database.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';
 import { createHeldLease } from '../lease/held-lease.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
-import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../ports/services.ts';
 import { refusalOf } from '../ports/storage-health.ts';
 import { createSecrets } from '../secrets/secret-box.ts';
 import { createRegistryMethods } from './registry-methods.ts';

@@ -11,8 +11,7 @@ import { loadInPages } from '../ports/services.ts';
 import { type RegistryHealth, refusalOf, type StorageProblem } from '../ports/storage-health.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
-import { unpackStates } from './states/packed-states.ts';
-import { outcomesOf, toRoutineRows } from './states/routine-rows.ts';
+import { outcomesOf, toRoutineRows, unpackStates } from './states/packed-states.ts';
 import { type ChangeWatch, followCommits, startChangeWatch } from './watch-changes.ts';
 
 /** The port, with additional methods of this adapter. */

@@ -4,9 +4,15 @@ import { CHANNEL_CALLS, removeAllChannels } from '../../resources/channels/chann
 import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT } from '../database/fact-rows.ts';
 import type { JointOutcome, JointWrite, JointWrites } from '../database/group-commit.ts';
-import { type Calls, type DomainLimits, type OpenRegistry, read, write } from '../database/registry-calls.ts';
+import {
+  type Calls,
+  type DomainLimits,
+  type OpenRegistry,
+  read,
+  type Secrets,
+  write,
+} from '../database/registry-calls.ts';
 import type { RegistryStore } from '../database/registry-store.ts';
-import type { Secrets } from '../database/secrets.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from '../lease/held-lease.ts';
 import { IDEMPOTENT_NAMES, type IdempotentName, type IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
@@ -49,8 +55,7 @@ import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './se
 import { registerTogether } from './services/register-together.ts';
 import { CHANGE_CALLS } from './services/service-rows.ts';
 import { INBOX_CALLS } from './states/inbox-rows.ts';
-import type { StateMethods } from './states/packed-states.ts';
-import type { RoutineMethods } from './states/routine-rows.ts';
+import type { RoutineMethods, StateMethods } from './states/packed-states.ts';
 import { SERVICE_STATE_CALLS } from './states/service-state-rows.ts';
 import { RETENTION_CALLS, UPDATE_CALLS } from './states/update-rows.ts';
 import { VENDOR_CALLS } from './states/vendor-rows.ts';

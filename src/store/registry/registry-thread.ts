@@ -6,7 +6,7 @@ import { openRegistryDatabase, type RegistryDatabase } from '../database/registr
 import { explainSqliteError, fullDisk } from '../database/registry-error.ts';
 import { createSqliteStore } from '../database/sqlite-store.ts';
 import { createHeldLease } from '../lease/held-lease.ts';
-import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../ports/services.ts';
 import { createSecrets } from '../secrets/secret-box.ts';
 import { createRegistryMethods, type RegistryParts } from './registry-methods.ts';
 

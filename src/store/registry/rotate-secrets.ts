@@ -1,7 +1,7 @@
 /** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction, and removes credentials of a lost key. */
 import { isKeyOf } from '../../domain/credential-seal.ts';
 import { addNotice } from '../database/notice-rows.ts';
-import type { OpenRegistry } from '../database/registry-calls.ts';
+import type { KeyChange, OpenRegistry } from '../database/registry-calls.ts';
 import {
   type Batch,
   eachPage,
@@ -9,7 +9,6 @@ import {
   ROWS_PER_PAGE,
   statement,
 } from '../database/registry-store.ts';
-import type { KeyChange } from '../database/secrets.ts';
 import { forgetIdempotent } from './idempotency-rows.ts';
 import { mailboxText } from './letters/subscription-rows.ts';
 import { ownedServices } from './services/owner-services.ts';

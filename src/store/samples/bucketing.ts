@@ -1,6 +1,5 @@
 /** Adds samples and summaries to the buckets of a query. */
-import { percentileOf, weightedPercentileOf } from '../../domain/percentile.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, percentileOf, weightedPercentileOf } from '../../domain/sample.ts';
 import { MAX_BUCKETS, type SampleQuery } from '../ports/samples.ts';
 import { isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
 import { addSummary, classOf, emptySummary, quantileOf, type Summary } from './summary.ts';

@@ -6,7 +6,47 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../../domain/sample.ts';
 import type { Verdict } from '../../domain/status.ts';
-import { seriesOf } from './series.ts';
+
+/** Maximum number of regions that a store tells apart: the key of a day is then still an exact number of JavaScript. */
+export const MAX_SAMPLE_REGIONS = 255;
+const SERVICES = 2 ** 29;
+
+/** The series of a service in a region, by the number of the region; 0: the samples without a region. */
+export function seriesOf(serviceId: number, regionNumber: number): number {
+  return serviceId + regionNumber * SERVICES;
+}
+
+export function serviceOf(series: number): number {
+  return series % SERVICES;
+}
+
+/** The number of the region of a series; 0: none. */
+export function regionNumberOf(series: number): number {
+  return Math.floor(series / SERVICES);
+}
+
+/** Numbers regions, from 1 in the order of `known` and then of their first use. */
+export function createRegionNumbers(known: readonly string[]) {
+  const numbers = new Map(known.map((region, index) => [region, index + 1]));
+  let unsent: string[] = [];
+  return {
+    /** The number of a region; 0: there are already {@link MAX_SAMPLE_REGIONS}, so that its samples have no region. */
+    numberOf(region: string): number {
+      const found = numbers.get(region);
+      if (found !== undefined) return found;
+      if (numbers.size >= MAX_SAMPLE_REGIONS) return 0;
+      unsent.push(region);
+      numbers.set(region, numbers.size + 1);
+      return numbers.size;
+    },
+    /** The regions that were numbered since the last call, in the order of their numbers. */
+    takeNew(): readonly string[] {
+      const names = unsent;
+      if (names.length > 0) unsent = [];
+      return names;
+    },
+  };
+}
 
 /** Doubles for each sample: number of its series, time, and the outcome packed into one whole number. */
 export const STRIDE = 3;
@@ -20,7 +60,7 @@ const STATUS_SHIFT = CODE_SHIFT * 1_024;
 const SUSPECT_SHIFT = STATUS_SHIFT * 4;
 
 /** A sample without its service and time. */
-export type SampleOutcome = Pick<Sample, 'status' | 'latencyMs' | 'statusCode' | 'suspect'>;
+type SampleOutcome = Pick<Sample, 'status' | 'latencyMs' | 'statusCode' | 'suspect'>;
 
 /** Packs latency (16 bits), status code (10), status (2) and suspicion (1) into a whole number. */
 export function packOutcome({ status, latencyMs, statusCode, suspect }: SampleOutcome): number {

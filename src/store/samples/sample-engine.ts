@@ -7,13 +7,27 @@ import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
-import { DayCompaction, freshDays } from './day-compaction.ts';
-import { createDayReader } from './day-reader.ts';
-import { EMPTY_SERIES, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
+import {
+  createSlices,
+  DayCompaction,
+  fillLevels,
+  freshDays,
+  hasLevels,
+  type InSlices,
+  nextTurn,
+  SLICE_MS,
+} from './day-compaction.ts';
+import {
+  EMPTY_SERIES,
+  mergeSeries,
+  regionNumberOf,
+  type Series,
+  STRIDE,
+  seriesOf,
+  unpackOutcome,
+} from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import { regionNumberOf, seriesOf } from './series.ts';
-import { createSlices, fillLevels, hasLevels, type InSlices, nextTurn, SLICE_MS } from './slices.ts';
-import { readCells, readWindow, type WindowReading } from './window-reader.ts';
+import { createDayReader, readCells, readWindow, type WindowReading } from './window-reader.ts';
 
 export interface SampleEngineState {
   /** Samples not yet in the journal. */

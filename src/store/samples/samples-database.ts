@@ -2,6 +2,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { levelOfDay, levelsKeyOf, withLevel } from './day-levels.ts';
+import { MAX_SAMPLE_REGIONS } from './encoding.ts';
 import {
   type OpenedSamples,
   openSamplesFile,
@@ -9,7 +10,6 @@ import {
   type SamplesFileOptions,
   samplesFile,
 } from './samples-file.ts';
-import { MAX_SAMPLE_REGIONS } from './series.ts';
 
 /** The number of days since 1970 that a key can contain. */
 export const KEY_DAYS = 65_536;

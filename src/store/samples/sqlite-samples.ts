@@ -5,11 +5,10 @@ import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
 import type { SampleReadError, SampleStore } from '../ports/samples.ts';
-import { packSamples } from './encoding.ts';
+import { createRegionNumbers, packSamples } from './encoding.ts';
 import type { SampleEngineState } from './sample-engine.ts';
 import { createSampleBatcher, watchSampleThread } from './sample-thread.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
-import { createRegionNumbers } from './series.ts';
 
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {

@@ -4,8 +4,7 @@
  * exact ones (Masson, Rim and Lee, "DDSketch", 2019). Up to 50 ms the classes are single milliseconds, and exact.
  */
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
-import { rankOf, weightedPercentileOf } from '../../domain/percentile.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, rankOf, weightedPercentileOf } from '../../domain/sample.ts';
 import { createReader, createWriter, isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
 
 /** Summary of one hour, or of any span. */

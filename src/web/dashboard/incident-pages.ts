@@ -8,10 +8,9 @@ import {
 } from '../../domain/incident/owner-incident.ts';
 import type { Route } from '../../http/route.ts';
 import { incidentChanges, updateIncident } from '../../resources/incidents/incidents.ts';
-import type { Subjects } from '../../resources/kit/post-subjects.ts';
+import type { Subjects } from '../../resources/kit/posts.ts';
 import type { Language } from '../language/language.ts';
-import { incidentPath } from '../parts/incidents.ts';
-import { viewPost } from '../parts/posts.ts';
+import { incidentPath, viewPost } from '../parts/incidents.ts';
 import { type DashboardSources, renameFields, type ShowPage, targetIn } from './dashboard-forms.ts';
 import { type PostCard, type PostField, postPages } from './post-pages.ts';
 

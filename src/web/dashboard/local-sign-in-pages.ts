@@ -1,7 +1,7 @@
 /** `/sign-in`: every way to sign in on one page, and the forms of passkeys and passwords. */
 import { KNOWN_BROWSER_MS, type PasswordOutcome } from '../../auth/password-sign-in.ts';
+import { readForm, seeOther } from '../../http/body.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
-import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, pageRoute, type Route } from '../../http/route.ts';
 import { accept } from '../../resources/kit/change.ts';

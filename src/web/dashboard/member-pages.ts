@@ -5,7 +5,7 @@
  */
 import { SESSION_MS } from '../../auth/sessions.ts';
 import { ROLES } from '../../domain/role.ts';
-import { seeOther } from '../../http/form.ts';
+import { seeOther } from '../../http/body.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
@@ -17,7 +17,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../../resources/members/members.ts';
-import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { InvitationStore } from '../../store/ports/people.ts';
 import type { SignInStore } from '../../store/ports/sign-in.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';

@@ -4,7 +4,7 @@ import { readHostName } from '../../domain/host-name.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { unknownStatus } from '../../domain/status/current.ts';
-import { seeOther } from '../../http/form.ts';
+import { seeOther } from '../../http/body.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { timeToSecond } from '../../language/phrase.ts';
 import { verifyDomain } from '../../resources/services/domains.ts';
@@ -16,8 +16,7 @@ import {
   serviceChanges,
 } from '../../resources/services/services.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
-import { nameWithoutHost } from '../../view/badge-addresses.ts';
-import { DEFAULT_BADGE } from '../../view/badge-query.ts';
+import { DEFAULT_BADGE, nameWithoutHost } from '../../view/badge-url.ts';
 import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { windowOf } from '../../view/time-ranges.ts';
@@ -28,7 +27,6 @@ import { createUptimeBars } from '../parts/uptime-bars.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { describeDay, sayUnreached } from '../service/service-days.ts';
 import { drawingOf } from '../service/service-response-times.ts';
-import { checkLabels } from './check-fields.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -41,7 +39,15 @@ import {
   targetIn,
   visitorRoute,
 } from './dashboard-forms.ts';
-import { atFields, filledForm, patchIn, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
+import {
+  atFields,
+  checkLabels,
+  filledForm,
+  patchIn,
+  tryForm,
+  viewServiceForm,
+  viewTrial,
+} from './service-form.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN_INCIDENTS = 5;

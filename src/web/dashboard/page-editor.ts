@@ -15,7 +15,7 @@ import {
   PICTURE_USES,
   type PictureUse,
 } from '../../domain/status-page.ts';
-import { readUpload, seeOther } from '../../http/form.ts';
+import { readUpload, seeOther } from '../../http/body.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { type Refused, refuse } from '../../resources/kit/change.ts';

@@ -6,10 +6,10 @@ import { OWNER_INCIDENT_BOUNDS } from '../../domain/incident/owner-incident.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Phrase } from '../../language/phrase.ts';
 import type { Changes, Revised } from '../../resources/kit/create-changes.ts';
-import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/post-subjects.ts';
-import { resultOf } from '../../resources/kit/refused.ts';
+import { nameSubjects, readSubjects, type Subjects } from '../../resources/kit/posts.ts';
+import { resultOf } from '../../resources/kit/write-route.ts';
 import type { Language } from '../language/language.ts';
-import { postMarkup, type viewPost } from '../parts/posts.ts';
+import { postMarkup, type viewPost } from '../parts/incidents.ts';
 import {
   type DashboardSources,
   type FormFields,

@@ -1,14 +1,14 @@
 /** `/setup/:secret`: one-time links by which a person gets a first or a new way to sign in. */
 
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
-import { makeSetupLink, readSetupSecret } from '../../auth/setup-links.ts';
+import { makeSetupLink, readSetupSecret } from '../../auth/sign-in-secret.ts';
 import { describeTotp } from '../../auth/totp.ts';
-import { readForm, seeOther } from '../../http/form.ts';
+import { readForm, seeOther } from '../../http/body.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, pageRoute, type Route } from '../../http/route.ts';
 import { admitByInvitation } from '../../resources/members/members.ts';
 import { type EnrolmentInput, enrolByLink } from '../../resources/people/ways-in.ts';
-import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { InvitationStore } from '../../store/ports/people.ts';
 import type { FoundSetupLink } from '../../store/ports/sign-in.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { waysInContext } from './account-pages.ts';

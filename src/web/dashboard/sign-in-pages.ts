@@ -3,20 +3,19 @@
  * wanted is in a cookie that every way to sign in leaves alone.
  */
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
-import type { LocalSignIn } from '../../auth/local-sign-in.ts';
+import type { LocalSignIn } from '../../auth/password-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
 import type { Refusal } from '../../domain/refusal.ts';
+import { readForm, seeOther } from '../../http/body.ts';
 import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
-import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { ChargeChange } from '../../http/rate-limits.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
 import { acceptInvitation, admitIdentity } from '../../resources/members/members.ts';
-import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
-import type { PeopleStore } from '../../store/ports/people.ts';
+import type { InvitationStore, PeopleStore } from '../../store/ports/people.ts';
 import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { AboutSettings } from '../about-page.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';

@@ -8,8 +8,14 @@ import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import { type WatchedLine, watchPasted } from '../../resources/services/new-service.ts';
 import { needsProof } from '../../resources/services/services.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
-import { channelFields, channelLabels, readChannelFields } from './channel-fields.ts';
-import { addFirstRule, offeredKinds, outcomeOf } from './channel-pages.ts';
+import {
+  addFirstRule,
+  channelFields,
+  channelLabels,
+  offeredKinds,
+  outcomeOf,
+  readChannelFields,
+} from './channel-pages.ts';
 import {
   changeContext,
   type DashboardSources,

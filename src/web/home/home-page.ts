@@ -5,16 +5,15 @@
 
 import { andThen } from '../../async/at-once.ts';
 import type { Clock } from '../../clock.ts';
-import { CATEGORIES } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import { dashDomain, fullName } from '../../domain/service.ts';
+import { CATEGORIES, dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, pageRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import { age } from '../../language/phrase.ts';
 import { everyonesAnd } from '../../store/ports/incidents.ts';
-import type { PublicReads } from '../../store/ports/public-reads.ts';
+import type { PublicReads } from '../../store/ports/registry.ts';
 import type { StatusReads } from '../../store/ports/status.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import type { ShownServices } from '../../view/shown-services.ts';

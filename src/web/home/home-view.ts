@@ -1,7 +1,6 @@
 /** The services of the home page: counts by status, services that are down or slow, and all services by category. */
 import { getOrInsert } from '../../async/bounded-map.ts';
-import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { fullName, isOwn, type Service } from '../../domain/service.ts';
+import { CATEGORIES, type Category, fullName, isOwn, type Service } from '../../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusReads } from '../../store/ports/status.ts';

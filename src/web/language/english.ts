@@ -5,11 +5,11 @@
 
 import { inSeconds } from '../../domain/durations.ts';
 import type { VendorStatus } from '../../domain/incident/vendor-incident.ts';
+import type { Quorum } from '../../domain/node.ts';
 import type { BadgeStyle, PictureTheme, PictureWindow } from '../../domain/picture.ts';
-import type { Quorum } from '../../domain/region.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
-import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
+import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-url.ts';
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard, englishMembers } from './english-dashboard.ts';

@@ -1,5 +1,5 @@
 /** Refusals, notices and problems of deliveries in German. */
-import { CATEGORIES } from '../../domain/category.ts';
+
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { formatDuration, formatTime } from '../../domain/durations.ts';
 import type {
@@ -20,7 +20,7 @@ import type {
   RefusalParams,
 } from '../../domain/refusal.ts';
 import { KEY_SCOPES, type Role } from '../../domain/role.ts';
-import { MONITORING_KINDS } from '../../domain/service.ts';
+import { CATEGORIES, MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from '../../language/german-failures.ts';
 import { germanForm, OF_DOMAINS } from './german-forms.ts';
 

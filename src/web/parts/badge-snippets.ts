@@ -2,7 +2,7 @@
 
 import type { PictureTheme } from '../../domain/picture.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
-import { type BadgeRequest, visibleLine } from '../../view/badge-query.ts';
+import { type BadgeRequest, visibleLine } from '../../view/badge-url.ts';
 
 /** Height of a badge of the style `compact` in pixels; its width is that of its text. */
 const COMPACT_HEIGHT = 20;

@@ -3,7 +3,7 @@ import { createPromiseCache } from '../../async/bounded-map.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { ancestorsOf } from '../../domain/service-parents.ts';
-import type { PublicReads } from '../../store/ports/public-reads.ts';
+import type { PublicReads } from '../../store/ports/registry.ts';
 import type { SampleReads } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';

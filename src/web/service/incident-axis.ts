@@ -4,8 +4,8 @@
  * drawing fits every screen and its text keeps its size; down, they are pixels. Pure.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
+import type { Trouble } from '../../domain/incident/acknowledgement.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import type { Trouble } from '../../domain/incident/incident-companions.ts';
 import { type Bucket, dayKindOf } from '../../domain/sample.ts';
 import { time } from '../../language/phrase.ts';
 import { stepFor, type Window } from '../../view/time-ranges.ts';

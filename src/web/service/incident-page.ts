@@ -1,8 +1,8 @@
 /** The page of one incident: on one axis of time with what belongs to it, its timeline, and its neighbours. */
 
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
+import { gatherTrouble, type Trouble } from '../../domain/incident/acknowledgement.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import { gatherTrouble, type Trouble } from '../../domain/incident/incident-companions.ts';
 import { type OwnerIncident, readPostOf } from '../../domain/incident/owner-incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
@@ -10,7 +10,7 @@ import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import { pageRoute, type Route } from '../../http/route.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
-import type { PublicReads } from '../../store/ports/public-reads.ts';
+import type { PublicReads } from '../../store/ports/registry.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf } from '../../view/staleness.ts';
@@ -18,9 +18,15 @@ import type { Window } from '../../view/time-ranges.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { inLanguage, stateWord, viewPageIncident } from '../parts/incidents.ts';
+import {
+  cutTimeline,
+  inLanguage,
+  postMarkup,
+  stateWord,
+  textsOf,
+  viewPageIncident,
+} from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
-import { cutTimeline, postMarkup, textsOf } from '../parts/posts.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisOf, axisWindow } from './incident-axis.ts';
 

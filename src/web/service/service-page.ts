@@ -10,7 +10,7 @@ import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import { asText, escapeMarkup, time } from '../../language/phrase.ts';
-import type { PublicReads } from '../../store/ports/public-reads.ts';
+import type { PublicReads } from '../../store/ports/registry.ts';
 import type { RegionFilter, SampleReads } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { nameCause, whyUnreached } from '../../view/cause-of-down.ts';

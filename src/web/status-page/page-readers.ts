@@ -2,8 +2,8 @@
 import { createPagePasswords, PASS_MS } from '../../auth/page-password.ts';
 import { SECOND_MS } from '../../domain/durations.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
+import { readForm, seeOther } from '../../http/body.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
-import { readForm, seeOther } from '../../http/form.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
 import { pathFor, redirectToDomain } from '../../view/page-address.ts';

@@ -23,18 +23,21 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import { cutTimeline, textsOf, viewPost } from '../parts/posts.ts';
+import { cutTimeline, textsOf, viewPost } from '../parts/incidents.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import type { RenderPage, ViewSources } from '../parts/views.ts';
 import {
+  brandStyle,
+  describePage,
   findPost,
+  framePage,
   metaOf,
+  postPart,
   viewAnnounced,
   viewGroups,
   viewIncidents,
   viewMaintenances,
 } from './page-content.ts';
-import { brandStyle, describePage, framePage, postPart } from './page-frame.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './page-readers.ts';
 
 export interface StatusPageViewSources

@@ -2,12 +2,12 @@
  * Subscriptions of visitors by e-mail, without JavaScript. Requests for the pages of links change nothing, because programs follow
  * links too: only their buttons confirm and unsubscribe. Mail programs unsubscribe by the same address (RFC 8058).
  */
-import { isCategory } from '../../domain/category.ts';
+
 import { readMailAddress } from '../../domain/mail-address.ts';
-import { fullName } from '../../domain/service.ts';
+import { fullName, isCategory } from '../../domain/service.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
 import type { SubscriptionTopic } from '../../domain/subscription.ts';
-import { readForm } from '../../http/form.ts';
+import { readForm } from '../../http/body.ts';
 import { HttpError, retryLater } from '../../http/problem.ts';
 import type { RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
@@ -17,7 +17,7 @@ import { pathFor } from '../../view/page-address.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { listPath, type RenderPage, renderMissing } from '../parts/views.ts';
-import { framePage } from '../status-page/page-frame.ts';
+import { framePage } from '../status-page/page-content.ts';
 
 export interface SubscribeSources {
   readonly registry: SubscriptionStore;

@@ -6,8 +6,13 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { withGone, withOwnSlugs } from '../../../src/cli/discover/discover-command.ts';
-import { discoverDocker, discoverKubernetes, discoverTraefik } from '../../../src/cli/discover/sources.ts';
+import {
+  discoverDocker,
+  discoverKubernetes,
+  discoverTraefik,
+  withGone,
+  withOwnSlugs,
+} from '../../../src/cli/discover/discover-command.ts';
 import { listenOn } from '../../support/loopback.ts';
 import { install } from '../../support/program.ts';
 

@@ -1,4 +1,5 @@
 /** The form of results on their way through Redis: nothing is lost, and foreign entries do not end the judge. */
+
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -7,7 +8,7 @@ import {
   decodeResults,
   encodeResults,
   type NodeResults,
-} from '../../../src/cluster/results/result-codec.ts';
+} from '../../../src/cluster/results/result-stream.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../../src/domain/node.ts';
 import { failed503, good, START, unanswered } from '../../record/record-world.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

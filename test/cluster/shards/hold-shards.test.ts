@@ -1,4 +1,5 @@
 /** Shards that nodes hold by BullMQ, on a real Redis that is emptied, stopped and suspended. */
+
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
@@ -9,10 +10,10 @@ import {
   recheckChannel,
 } from '../../../src/cluster/channels.ts';
 import { type HeldShard, ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
-import { maintainShards } from '../../../src/cluster/shards/maintain-shards.ts';
+import { maintainShards } from '../../../src/cluster/shards/shard-queue.ts';
 import { SHARDS, type ShardFence } from '../../../src/domain/node.ts';
 import { requireRedisAddress } from '../../../src/domain/store-address.ts';
-import { createStartPermit, readStartPermit } from '../../../src/engine/start-permit.ts';
+import { createStartPermit, readStartPermit } from '../../../src/engine/protocol.ts';
 import { createLog } from '../../../src/log.ts';
 import { freePort } from '../../support/free-port.ts';
 import {

@@ -1,5 +1,5 @@
 /** An account with services and rules, whose alerts are decided at times that a test names. */
-import type { AlertContext, AlertService, CauseFacts } from '../../../src/domain/alert/alert-context.ts';
+import type { AlertContext, AlertService, CauseFacts } from '../../../src/domain/alert/alert-draft.ts';
 import {
   type AlertState,
   NO_ALERTS,

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import type { CauseFacts } from '../../../src/domain/alert/alert-context.ts';
+import type { CauseFacts } from '../../../src/domain/alert/alert-draft.ts';
 import { findCommonCause } from '../../../src/domain/alert/common-cause.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { AlertWorld, MINUTE, ruleOf } from './alert-world.ts';

@@ -1,7 +1,7 @@
 /** How the verdicts of several regions make one status. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { Quorum } from '../../../src/domain/region.ts';
+import type { Quorum } from '../../../src/domain/node.ts';
 import { agree, failingRegions, responseTimeOf, votesNeeded } from '../../../src/domain/status/agree.ts';
 import { type CurrentStatus, type RegionStatus, unknownStatus } from '../../../src/domain/status/current.ts';
 import { latestCheckOf } from '../../../src/domain/status/judge.ts';

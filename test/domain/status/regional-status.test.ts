@@ -1,7 +1,7 @@
 /** How checks in several regions change the current status of a service. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { Quorum } from '../../../src/domain/region.ts';
+import type { Quorum } from '../../../src/domain/node.ts';
 import { type CurrentStatus, unknownStatus } from '../../../src/domain/status/current.ts';
 import {
   nextRegionalStatus,

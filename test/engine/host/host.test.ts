@@ -1,12 +1,11 @@
 /** One host in this thread, on a clock that stands still until it is told to move. */
 
 import t from 'tap';
-import type { CheckTarget } from '../../../src/domain/check-target.ts';
-import type { OwnTiming } from '../../../src/domain/check-timing.ts';
+import type { CheckTarget, OwnTiming } from '../../../src/domain/check-target.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { dueAfterCheck, nextPhase } from '../../../src/engine/host/phase.ts';
 import { readSlots } from '../../../src/engine/host/slots.ts';
-import { createStartPermit } from '../../../src/engine/start-permit.ts';
+import { createStartPermit } from '../../../src/engine/protocol.ts';
 import { goodAttempt } from '../../support/attempts.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from '../attempt.ts';
 import { INTERVAL, startHost } from '../start-host.ts';

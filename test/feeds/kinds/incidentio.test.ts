@@ -1,6 +1,6 @@
 import t from 'tap';
+import { STATE_KEYS } from '../../../src/feeds/build-entry.ts';
 import { incidentio } from '../../../src/feeds/kinds/statuspage.ts';
-import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
 
 const page = { id: '01JEXAMPLEPAGE000000000000', name: 'Example', url: 'https://status.example.com' };

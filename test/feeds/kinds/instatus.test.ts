@@ -1,6 +1,6 @@
 import t from 'tap';
+import { STATE_KEYS } from '../../../src/feeds/build-entry.ts';
 import { instatus } from '../../../src/feeds/kinds/instatus.ts';
-import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const page = { name: 'Example', url: 'https://status.example.com', status: 'UP' };

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { STATE_KEYS } from '../../../src/feeds/build-entry.ts';
 import { statusio } from '../../../src/feeds/kinds/statusio.ts';
-import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const ID = '5b36dc6502d06804c08349f7';

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { STATE_KEYS } from '../../../src/feeds/build-entry.ts';
 import { FeedFormatError } from '../../../src/feeds/feed-kind.ts';
 import { statuspage } from '../../../src/feeds/kinds/statuspage.ts';
-import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, NOW, PAGE, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const page = { id: 'p', name: 'Example', url: 'https://status.example.com' };

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../../src/clock.ts';
 import type { ChannelKind, ChannelSettings } from '../../../src/domain/alert/channel.ts';
 import type { AlertMessage } from '../../../src/domain/alert/message.ts';
-import type { ChannelTools, SendResult } from '../../../src/notify/channels/channel-kind.ts';
+import type { ChannelTools, SendResult } from '../../../src/notify/channels/define-channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
 import { SEND_TIMEOUT_MS } from '../../../src/notify/channels/send-request.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';

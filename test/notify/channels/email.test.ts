@@ -1,11 +1,12 @@
 /** The kind `email` against a real mail server, and its letters as a mail program reads them. */
+
 import type { ParsedMail } from 'mailparser';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
 import type { Channel } from '../../../src/domain/alert/channel.ts';
 import type { AlertMessage, MessageItem } from '../../../src/domain/alert/message.ts';
 import { silentLog } from '../../../src/log.ts';
-import type { Sending } from '../../../src/notify/channels/channel-kind.ts';
+import type { Sending } from '../../../src/notify/channels/define-channel.ts';
 import { emailChannel } from '../../../src/notify/channels/email.ts';
 import { createMailer } from '../../../src/notify/mail/smtp-mailer.ts';
 import { type MailServerOptions, startMailServer } from '../../support/mail-server.ts';

@@ -1,7 +1,7 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { readUpload } from '../../../src/http/form.ts';
+import { readUpload } from '../../../src/http/body.ts';
 import { HttpError } from '../../../src/http/problem.ts';
 import type { HttpRequest } from '../../../src/http/route.ts';
 import { readPicture } from '../../../src/resources/pages/read-picture.ts';

@@ -1,6 +1,6 @@
 /** Changes of what a person signs in with need a recent sign-in, and end the person's other sessions. */
 import t from 'tap';
-import { createLocalSignIn } from '../../../src/auth/local-sign-in.ts';
+import { createLocalSignIn } from '../../../src/auth/password-sign-in.ts';
 import { createSessions } from '../../../src/auth/sessions.ts';
 import { silentLog } from '../../../src/log.ts';
 import {

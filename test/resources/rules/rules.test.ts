@@ -4,8 +4,12 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/clock.ts';
 import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
-import { channelDocumentOf } from '../../../src/resources/channels/channel-document.ts';
-import { channelChanges, replayMessage, testChannel } from '../../../src/resources/channels/channels.ts';
+import {
+  channelChanges,
+  channelDocumentOf,
+  replayMessage,
+  testChannel,
+} from '../../../src/resources/channels/channels.ts';
 import type { Outcome } from '../../../src/resources/kit/change.ts';
 import { ruleChanges } from '../../../src/resources/rules/rules.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';

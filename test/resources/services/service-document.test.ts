@@ -3,10 +3,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { ANY_DESTINATION } from '../../../src/domain/allowed-destinations.ts';
-import { CATEGORIES } from '../../../src/domain/category.ts';
-import { type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { CATEGORIES, type CheckDefinition, DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../../src/kinds/check-members.ts';
-import { createOwnerDestinations } from '../../../src/outbound/destination.ts';
+import { createOwnerDestinations } from '../../../src/outbound/address-guard.ts';
 import { mergePatch } from '../../../src/resources/kit/read-document.ts';
 import { readServiceDocument, serviceDocumentOf } from '../../../src/resources/services/service-document.ts';
 import { USUAL } from '../../support/attempts.ts';

@@ -13,8 +13,7 @@ import {
   type ServiceTexts,
   type SettingTexts,
 } from '../../../src/resources/services/service-texts.ts';
-import type { OwnershipStore } from '../../../src/store/ports/ownership.ts';
-import type { ServiceEdit } from '../../../src/store/ports/services.ts';
+import type { OwnershipStore, ServiceEdit } from '../../../src/store/ports/services.ts';
 import { USUAL } from '../../support/attempts.ts';
 import { PUBLIC_ONLY } from '../../support/destinations.ts';
 import { double } from '../../support/double.ts';

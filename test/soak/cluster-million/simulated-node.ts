@@ -12,7 +12,7 @@ import { ShardHolder } from '../../../src/cluster/shards/hold-shards.ts';
 import { SHARDS } from '../../../src/domain/node.ts';
 import type { RuledResult } from '../../../src/domain/result.ts';
 import { requireRedisAddress } from '../../../src/domain/store-address.ts';
-import { createStartPermit } from '../../../src/engine/start-permit.ts';
+import { createStartPermit } from '../../../src/engine/protocol.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
 import { VERSION } from '../../../src/version.ts';

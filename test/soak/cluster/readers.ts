@@ -1,8 +1,8 @@
 /** Clients of the serving nodes: one follows the events of each node, one compares what all nodes say of the services. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createEventIds } from '../../../src/api/event-ids.ts';
+import { createEventIds } from '../../../src/api/events.ts';
 import { messageOf } from '../../../src/error.ts';
-import { readKeyText } from '../../../src/store/secrets/secret-key.ts';
+import { readKeyText } from '../../../src/store/secrets/secret-box.ts';
 import { type ClusterNode, SECRET_KEY } from '../../support/cluster.ts';
 import { at, listAt, numberAt, textAt } from '../../support/json.ts';
 

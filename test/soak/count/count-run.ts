@@ -14,7 +14,7 @@ import { systemClock } from '../../../src/clock.ts';
 import type { Transition } from '../../../src/domain/status/current.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openRegistry } from '../../../src/store/registry/open-registry.ts';
-import { findKey } from '../../../src/store/secrets/secret-key.ts';
+import { findKey } from '../../../src/store/secrets/secret-box.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type CountedServer, type CountedServers, startCountedServers } from './count-servers.ts';
 import { type EventListener, listenToEvents } from './event-listener.ts';

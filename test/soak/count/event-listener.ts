@@ -1,6 +1,6 @@
 /** Listens to `/api/v1/events` as a client does that never wants to miss one: it resumes where it was. */
 
-import { createEventIds } from '../../../src/api/event-ids.ts';
+import { createEventIds } from '../../../src/api/events.ts';
 
 /** The listener. */
 export interface EventListener {

@@ -2,10 +2,8 @@
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CATEGORIES } from '../../../src/domain/category.ts';
-import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
-import type { LatestCheck } from '../../../src/domain/status/current.ts';
-import { toStoredCheck } from '../../../src/domain/status/current.ts';
+import { CATEGORIES, DEFAULT_CHECK } from '../../../src/domain/service.ts';
+import { type LatestCheck, toStoredCheck } from '../../../src/domain/status/current.ts';
 import { openRegistryHere } from '../../support/registry-here.ts';
 
 /** Addresses of the loopback network that the services are spread over. */

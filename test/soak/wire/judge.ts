@@ -1,5 +1,5 @@
 /** Compares the outages that servers really had with what the API said of them. */
-import { percentileOf } from '../../../src/domain/percentile.ts';
+import { percentileOf } from '../../../src/domain/sample.ts';
 import { expectedOf, type OutageKind, type WireService } from './service.ts';
 
 /** An outage that a service had. Epoch milliseconds of the machine's clock. */

@@ -1,4 +1,5 @@
 /** A new key for everything that is sealed in the registry: all of it or nothing, wherever the work is interrupted. */
+
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,12 @@ import t from 'tap';
 import { deriveChecksKey, openCredential, sealCredential } from '../../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../../src/store/registry/registry-thread.ts';
-import { createSecretBox } from '../../../src/store/secrets/secret-box.ts';
-import { formerKeyFile, keyFile, makeNewKey } from '../../../src/store/secrets/secret-key.ts';
+import {
+  createSecretBox,
+  formerKeyFile,
+  keyFile,
+  makeNewKey,
+} from '../../../src/store/secrets/secret-box.ts';
 import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { type RegistryPlace, testOverBoth } from '../../support/both-registries.ts';
 import { NOON, owned } from '../registry-fixtures.ts';

@@ -1,4 +1,5 @@
 /** The levels of days in the embedded sample store: what a heat map of a year shows is what its buckets say, whatever happened. */
+
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +12,9 @@ import { cellsOf } from '../../../src/domain/picture.ts';
 import type { Sample } from '../../../src/domain/sample.ts';
 import { silentLog } from '../../../src/log.ts';
 import { joinLevels, levelOfDay, NO_CHECKS, UNKNOWN_LEVEL } from '../../../src/store/samples/day-levels.ts';
-import { packOutcome, packSamples } from '../../../src/store/samples/encoding.ts';
+import { createRegionNumbers, packOutcome, packSamples } from '../../../src/store/samples/encoding.ts';
 import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
-import { createRegionNumbers } from '../../../src/store/samples/series.ts';
 import { openSamples } from '../../../src/store/samples/sqlite-samples.ts';
 import { addSample, addSummary, emptySummary, encodeDay } from '../../../src/store/samples/summary.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

@@ -11,10 +11,15 @@ import t from 'tap';
 import type { Sample } from '../../../src/domain/sample.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { SampleQuery } from '../../../src/store/ports/samples.ts';
-import { decodeBlock, encodeBlock, packOutcome, packSamples } from '../../../src/store/samples/encoding.ts';
+import {
+  createRegionNumbers,
+  decodeBlock,
+  encodeBlock,
+  packOutcome,
+  packSamples,
+} from '../../../src/store/samples/encoding.ts';
 import { SampleEngine } from '../../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
-import { createRegionNumbers } from '../../../src/store/samples/series.ts';
 import { openSamples } from '../../../src/store/samples/sqlite-samples.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { openSampleStore } from '../../support/sample-store.ts';

@@ -1,6 +1,7 @@
 /** Secrets in the registry's files: nothing but what AES-256-GCM made of them. */
+
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
@@ -8,8 +9,7 @@ import { openCredential } from '../../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../../src/domain/service.ts';
 import type { NewService } from '../../../src/store/ports/services.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
-import { createSecretBox } from '../../../src/store/secrets/secret-box.ts';
-import { findChecksKey, findKey, keyFile } from '../../../src/store/secrets/secret-key.ts';
+import { createSecretBox, findChecksKey, findKey, keyFile } from '../../../src/store/secrets/secret-box.ts';
 import { registryFile } from '../../../src/store/sqlite/private-files.ts';
 import { testOverBoth } from '../../support/both-registries.ts';
 import { NOON } from '../registry-fixtures.ts';
@@ -181,5 +181,60 @@ testOverBoth(
       checks: 0,
       passwords: 0,
     });
+  },
+);
+
+testOverBoth('it takes the key of the setting before that of the file', async (t, makePlace) => {
+  for (const key of [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')]) {
+    const place = await makePlace(t);
+    const { registry, accountId } = await withWebhook(place.open({ secretKey: key }));
+    t.throws(() => statSync(keyFile(place.dataDir)), 'no file is made');
+    t.notMatch(JSON.stringify(await place.read('SELECT * FROM webhooks')), SECRET.slice(6));
+    await registry.close();
+    const without = await place.open();
+    await t.rejects(without.checkSecrets(), { code: 'secrets_key', message: /is missing\..*secrets\.key/ });
+    await without.close();
+    const other = await place.open({ secretKey: randomBytes(32).toString('hex') });
+    await t.rejects(other.checkSecrets(), { code: 'secrets_key', message: /does not fit/ });
+    await t.rejects(other.webhooksOf(accountId), { code: 'secrets_key' });
+    await other.close();
+  }
+});
+
+testOverBoth(
+  'it says what to do where the key is lost, and begins anew when it is told to',
+  async (t, makePlace) => {
+    const place = await makePlace(t);
+    const { registry, accountId } = await withWebhook(place.open());
+    await registry.close();
+    for (const damage of [
+      () => rmSync(keyFile(place.dataDir)),
+      () => writeFileSync(keyFile(place.dataDir), 'no key'),
+      () => writeFileSync(keyFile(place.dataDir), randomBytes(32).toString('hex')),
+    ]) {
+      damage();
+      const broken = await place.open();
+      await t.rejects(broken.checkSecrets(), {
+        code: 'secrets_key',
+        message: /backup.*npx upbeat secrets reset/,
+      });
+      await broken.close();
+    }
+    const reset = await place.open();
+    t.same(await reset.resetSecrets(NOON), {
+      webhooks: 1,
+      channels: 0,
+      subscriptions: 0,
+      checks: 0,
+      passwords: 0,
+    });
+    t.match(await reset.noticesOf(accountId), [
+      { text: /webhook to https:\/\/hooks\.example\/1 was removed/ },
+    ]);
+    await reset.checkSecrets();
+    t.same(await reset.webhooksOf(accountId), []);
+    await reset.addWebhook({ accountId, url: URL, secret: SECRET, createdAt: NOON });
+    t.match(await reset.webhooksOf(accountId), [{ secret: SECRET }]);
+    await reset.close();
   },
 );

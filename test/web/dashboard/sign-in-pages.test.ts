@@ -1,7 +1,7 @@
 /** Signing in by a provider where nobody gets an account of their own: invitations alone let people in. */
 import t, { type Test } from 'tap';
 import type { IdentityProvider } from '../../../src/auth/identity-provider.ts';
-import { createLocalSignIn } from '../../../src/auth/local-sign-in.ts';
+import { createLocalSignIn } from '../../../src/auth/password-sign-in.ts';
 import { createSessions } from '../../../src/auth/sessions.ts';
 import { createSiteCookie } from '../../../src/http/cookies.ts';
 import type { HttpRequest } from '../../../src/http/route.ts';

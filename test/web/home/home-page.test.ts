@@ -1,8 +1,9 @@
 /** The home page, its index for the search, and how both are sent. */
+
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { CATEGORIES } from '../../../src/domain/category.ts';
+import { CATEGORIES } from '../../../src/domain/service.ts';
 import { chooseCoding } from '../../../src/http/compression.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
 import { check, current, incident, NOW, service, startApi, type World } from '../../site/site-world.ts';

@@ -1,4 +1,5 @@
 /** The stream of news for open pages, over real HTTP. */
+
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { type HomeView, readHomeView } from '../../../src/web/home/home-view.ts';

@@ -12,7 +12,7 @@ import {
   MAX_LABEL_LENGTH,
   readBadgeRequest,
   visibleLine,
-} from '../../../src/view/badge-query.ts';
+} from '../../../src/view/badge-url.ts';
 import { badgeSnippets, badgeUrl } from '../../../src/web/parts/badge-snippets.ts';
 import { anyText } from '../../support/any-text.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

@@ -1,7 +1,7 @@
 /** The time axis of an incident: its window, its lanes, and the lag between our checks and the vendor. */
 import t from 'tap';
+import { gatherTrouble } from '../../../src/domain/incident/acknowledgement.ts';
 import type { Incident } from '../../../src/domain/incident/incident.ts';
-import { gatherTrouble } from '../../../src/domain/incident/incident-companions.ts';
 import type { Bucket } from '../../../src/domain/sample.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
 import { axisOf, axisWindow } from '../../../src/web/service/incident-axis.ts';

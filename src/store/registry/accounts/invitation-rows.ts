@@ -12,7 +12,7 @@ import {
   MAX_MEMBERS,
   MAX_SETUPS,
   type OpenedInvitation,
-} from '../../ports/invitations.ts';
+} from '../../ports/people.ts';
 import { cleanName, readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
 import { chooseAccount, insertPerson, putIdentity, readPerson } from './people-rows.ts';

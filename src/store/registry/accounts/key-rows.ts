@@ -5,7 +5,7 @@ import { type Calls, read, unordered, write } from '../../database/registry-call
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import type { ApiKey, KeyStore, NewKey } from '../../ports/keys.ts';
+import type { ApiKey, KeyStore, NewKey } from '../../ports/accounts.ts';
 
 /** Maximum number of revoked and expired keys that are kept of an account with a limit of keys. */
 const MAX_EXPIRED_KEYS = 50;

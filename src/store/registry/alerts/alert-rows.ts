@@ -1,7 +1,6 @@
 /** The feed of events, what was decided about them, and acknowledgements (docs/architecture.md, Alerts). */
 import type { Selectable } from 'kysely';
-import type { AlertChange } from '../../../domain/alert/event.ts';
-import type { NewAlertEvent } from '../../../domain/alert/make-event.ts';
+import type { AlertChange, NewAlertEvent } from '../../../domain/alert/event.ts';
 import { rulesVersion } from '../../../resources/rules/rule-rows.ts';
 import type { AlertSchema } from '../../database/account-schema.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';

@@ -5,7 +5,7 @@ import { foldQueue } from '../../../domain/alert/fold-queue.ts';
 import type { AlertMessage } from '../../../domain/alert/message.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { messageId } from '../../../domain/webhook-event.ts';
-import { toChannel } from '../../../resources/channels/channel-rows.ts';
+import { stopSecretOf, toChannel } from '../../../resources/channels/channel-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -25,7 +25,6 @@ import {
 } from '../../ports/channels.ts';
 import { defineOutbox, MAX_DUE_PER_ACCOUNT } from '../outbox-rows.ts';
 import { toOwner, trustedAmong } from '../trust.ts';
-import { stopSecretOf } from './channel-address.ts';
 
 const OUTBOX = defineOutbox({
   table: 'alert_messages',

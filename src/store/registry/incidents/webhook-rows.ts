@@ -11,11 +11,10 @@ import {
 } from '../../../domain/webhook-event.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
-import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
+import { type Calls, type OpenRegistry, read, type SecretBox, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import type { SecretBox } from '../../database/secrets.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../../ports/webhooks.ts';
 import { defineOutbox, MAX_DUE_PER_ACCOUNT } from '../outbox-rows.ts';
 import { toOwner, trustedAmong } from '../trust.ts';

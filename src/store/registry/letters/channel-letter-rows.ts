@@ -1,12 +1,12 @@
 /** The receivers of e-mail channels: they are asked before anything else is sent, and left alone when the mail server refuses them. */
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../../domain/subscription.ts';
+import { readChannelAddress } from '../../../resources/channels/channel-rows.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import { countToday } from '../../database/fact-rows.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
-import { readChannelAddress } from '../alerts/channel-address.ts';
 import { countRecipient, digestMailbox, makeSecret } from './subscription-rows.ts';
 
 /** Maximum number of channels whose receivers are asked in a call. */

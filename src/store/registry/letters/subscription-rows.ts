@@ -1,5 +1,5 @@
 /** Subscriptions of visitors. Addresses and secrets are encrypted; digests that need the key of secrets find them. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { domainOf, mailboxKey, recipientKey } from '../../../domain/mail-address.ts';
 import {
   MAX_CONFIRMATIONS_OF_CLIENT,
@@ -8,13 +8,79 @@ import {
   readTopic,
   SHARED_MAIL_DOMAINS,
 } from '../../../domain/subscription.ts';
+import { readChannelAddress, stopSecretOf } from '../../../resources/channels/channel-rows.ts';
+import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import { countToday } from '../../database/fact-rows.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { AskedChannel, Subscription, SubscriptionStore, TopicName } from '../../ports/subscriptions.ts';
-import { readChannelAddress } from '../alerts/channel-address.ts';
-import { CHANNEL_STOP_CALLS, toAsked } from './channel-stop-rows.ts';
+
+/** The digits of the channel, and the digest. */
+const SECRET = /^([1-9]\d{0,15})\.([A-Za-z0-9_+/=-]{1,200})$/;
+
+/** The calls of the links in the letters of channels. */
+const CHANNEL_STOP_CALLS = {
+  findChannelOfStop: read(async (registry, secret) => {
+    const row = await findStopped(registry, secret);
+    return row === null ? null : toAsked(row);
+  }),
+  stopChannel: write(async (registry, secret, isStopped, now) => {
+    const row = await findStopped(registry, secret);
+    if (row === null) return null;
+    const { kysely, queries } = registry;
+    const changes = isStopped ? row.confirmed_at !== null : row.stopped_at !== null;
+    if (!changes) return toAsked(row);
+    const times = isStopped
+      ? { confirmed_at: null, stopped_at: now }
+      : { confirmed_at: now, stopped_at: null };
+    await queries.run(
+      kysely
+        .updateTable('channels')
+        .set(({ eb }) => ({ ...times, revision: eb('revision', '+', 1) }))
+        .where('id', '=', row.id),
+    );
+    await noteRuleChange(registry);
+    const code = isStopped ? 'channel_stopped' : 'channel_resumed';
+    await addNotice(registry, row.account_id, now, { code, name: row.channel });
+    return toAsked({ ...row, ...times });
+  }),
+} satisfies Partial<Calls<SubscriptionStore>>;
+
+/** A channel of a link as the link shows it. */
+function toAsked({
+  account,
+  channel,
+  language,
+  ...row
+}: Pick<AskedChannel, 'account' | 'channel'> &
+  Pick<Row<'channels'>, 'language' | 'confirmed_at' | 'stopped_at'>): AskedChannel {
+  const [isConfirmed, isStopped] = [row.confirmed_at !== null, row.stopped_at !== null];
+  return { account, channel, language, isConfirmed, isStopped };
+}
+
+async function findStopped(registry: OpenRegistry, secret: string) {
+  const [, id] = SECRET.exec(secret) ?? [];
+  if (id === undefined) return null;
+  const row = await registry.queries.first(
+    registry.kysely
+      .selectFrom('channels')
+      .innerJoin('accounts', 'accounts.id', 'channels.account_id')
+      .select(['channels.id', 'account_id', 'kind', 'settings', 'language', 'confirmed_at', 'stopped_at'])
+      .select(sql.ref<string>('channels.name').as('channel'))
+      .select(sql.ref<string>('accounts.name').as('account'))
+      .where('channels.id', '=', Number(id)),
+  );
+  const known = row === undefined ? null : await stopSecretOf(registry, row);
+  if (row === undefined || known === null || !isSame(known, secret)) return null;
+  return row;
+}
+
+function isSame(known: string, given: string): boolean {
+  const [one, other] = [Buffer.from(known), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
 
 /** Bytes of the secret in links. */
 const SECRET_BYTES = 24;

@@ -7,16 +7,15 @@ import {
   type OwnerIncident,
   ownerIncidentId,
 } from '../../../domain/incident/owner-incident.ts';
-import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/post-bytes.ts';
+import { incidentBytesOf, MAX_POST_BYTES } from '../../../domain/incident/owner-maintenance.ts';
 import { ensureInstallation } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema } from '../../database/schema.ts';
-import type { NewOwnerIncident, OwnerIncidentStore, PagePostsQuery } from '../../ports/posts.ts';
+import type { NewOwnerIncident, OwnerIncidentStore, PagePostsQuery } from '../../ports/incidents.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
-import { writeIncident } from '../incidents/incident-rows.ts';
-import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
+import { addUpdates, countUpdates, readShort, readWhole, writeIncident } from '../incidents/incident-rows.ts';
 import { ownedAmong, type Posting, tellPagesOfIncident } from './page-posts.ts';
 
 /** The numbers of posts begin here; earlier versions counted from 1. */

@@ -2,10 +2,12 @@
  * Maintenance that owners announce. The next occurrences of each have rows among the maintenances of vendors, one for each
  * service, so that everything that a vendor's maintenance does, these do.
  */
-import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import { eventsOfMaintenance } from '../../../domain/alert/event.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
 import {
+  maintenanceBytesOf,
+  OCCURRENCES_AHEAD,
   type Occurrence,
   OWNER_MAINTENANCE_BOUNDS,
   type OwnerMaintenance,
@@ -13,7 +15,6 @@ import {
   occurrencesOf,
   ownerMaintenanceId,
 } from '../../../domain/incident/owner-maintenance.ts';
-import { maintenanceBytesOf, OCCURRENCES_AHEAD } from '../../../domain/incident/post-bytes.ts';
 import { ensureInstallation, getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError, requireRevision } from '../../database/registry-error.ts';
@@ -23,7 +24,7 @@ import {
   MAX_ANNOUNCED_WINDOWS,
   type NewOwnerMaintenance,
   type OwnerMaintenanceStore,
-} from '../../ports/posts.ts';
+} from '../../ports/incidents.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
 import { noteService } from '../services/service-rows.ts';

@@ -2,7 +2,7 @@
  * The services and status pages that an owner's posts concern. Subscribers of a page are told what is posted of the page alone; where
  * a service is on the page, the news of the service tell them.
  */
-import { eventsOfIncident, eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import { eventsOfIncident, eventsOfMaintenance } from '../../../domain/alert/event.ts';
 import type { IncidentStatus } from '../../../domain/incident/incident.ts';
 import type { Maintenance } from '../../../domain/incident/maintenance.ts';
 import {

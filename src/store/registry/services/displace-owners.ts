@@ -4,7 +4,7 @@
  * entry's slug or badge gets another slug and keeps its id and its history. One whose name equals or resembles an entry's
  * gets its domain as its name (decisions, Ownership and Badge).
  */
-import { nameKeys } from '../../../domain/resembling-names.ts';
+
 import { dashDomain } from '../../../domain/service.ts';
 import { setFact } from '../../database/fact-rows.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import type { NewService } from '../../ports/services.ts';
 import { retireService } from './retire-service.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
-import { findOtherSlug, isReleased, releasedSlug, releaseSlug, tellOwner } from './slugs.ts';
+import { findOtherSlug, isReleased, nameKeys, releasedSlug, releaseSlug, tellOwner } from './slugs.ts';
 
 /** Indexes of the list, to find conflicts with owners' services. */
 interface CatalogueNames {

@@ -8,7 +8,7 @@ import { dashDomain, type Service } from '../../../domain/service.ts';
 import type { JointOutcome } from '../../database/group-commit.ts';
 import type { DomainLimits, OpenRegistry } from '../../database/registry-calls.ts';
 import type { Batch, RegistryStore } from '../../database/registry-store.ts';
-import type { OwnershipStore } from '../../ports/ownership.ts';
+import type { OwnershipStore } from '../../ports/services.ts';
 import { insertServices } from './service-rows.ts';
 import { formerSlugs, loadNameRule } from './slugs.ts';
 

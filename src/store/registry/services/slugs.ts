@@ -1,9 +1,9 @@
 /** Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge). */
+import toSkeleton from 'unhomoglyph';
 import { BoundedMap, getOrInsert } from '../../../async/bounded-map.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Notice } from '../../../domain/notice.ts';
 import type { Refusal } from '../../../domain/refusal.ts';
-import { nameKeys } from '../../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../../domain/service.ts';
 import type { PageGroup } from '../../../domain/status-page.ts';
 import { addNotice } from '../../database/notice-rows.ts';
@@ -11,6 +11,61 @@ import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
 import { isTrustedAccount } from '../trust.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+
+/** Trade marks, which are not part of a name; decomposed to letters (`TM`) they would change it. */
+const TRADE_MARKS = /[™℠®©]/g;
+/** Invisible or blank characters, among them fillers that count as letters. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+const ACCENTS = /\p{M}/gu;
+const NEITHER_LETTER_NOR_DIGIT = /[^\p{L}\p{N}]/gu;
+
+/** Small capitals, which have neither decompositions nor confusables. */
+const SMALL_CAPITALS = new Map(
+  [...'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ'].map((letter, index) => [letter, 'abcdefghijklmnoprstuvwyz'[index] ?? '']),
+);
+
+/** Letters in circles, squares and flags that Unicode does not decompose: the first of each 26. */
+const DECORATED_ALPHABETS = [0x1f150, 0x1f170, 0x1f1e6];
+
+/**
+ * Keys of a name, at most two: names that have a key in common look alike. Empty for a name without letters and digits,
+ * which looks like no other.
+ */
+export function nameKeys(name: string): readonly string[] {
+  const plain = [...name.replace(TRADE_MARKS, '').normalize('NFKD').replace(INVISIBLE, '')]
+    .map(undecorate)
+    .join('')
+    .replace(ACCENTS, '');
+  // A capital and its small letter can look like different letters: Н is H, н is not h.
+  const keys = [plain, plain.toLowerCase()].map(foldLookalikes).filter((key) => key !== '');
+  return [...new Set(keys)];
+}
+
+/** Returns true if two names look alike. */
+export function resembles(one: string, other: string): boolean {
+  const keys = nameKeys(other);
+  return nameKeys(one).some((key) => keys.includes(key));
+}
+
+function foldLookalikes(text: string): string {
+  return (
+    toSkeleton(text)
+      .normalize('NFKD')
+      .replace(NEITHER_LETTER_NOR_DIGIT, '')
+      .toLowerCase()
+      // In capitals I looks like l, which the skeleton of a small i does not show.
+      .replaceAll('i', 'l')
+      .replaceAll('vv', 'w')
+  );
+}
+
+function undecorate(character: string): string {
+  const small = SMALL_CAPITALS.get(character);
+  if (small !== undefined) return small;
+  const code = character.codePointAt(0) ?? 0;
+  const first = DECORATED_ALPHABETS.find((start) => code >= start && code < start + 26);
+  return first === undefined ? character : String.fromCharCode(97 + code - first);
+}
 
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
 const MAX_FORMER_SLUGS = 5;
@@ -25,7 +80,7 @@ const FIND_FORMER_SLUGS = statement<Pick<ServiceRow, 'id' | 'former_slugs'>>(
 );
 
 /** Exceptions for {@link findFreeForm}. */
-export interface SlugSearch {
+interface SlugSearch {
   /** The service that needs a slug; its own slugs count as free. */
   readonly exceptId?: number;
   /** Slugs that are about to be assigned to other services. */

@@ -1,7 +1,7 @@
 /** The inbox of heartbeats as rows. Writing functions run inside the caller's transaction. */
 import { type Calls, read, unordered, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { InboxAnswer, InboxEntry, InboxStore, NewInboxEntry } from '../../ports/inbox.ts';
+import type { InboxAnswer, InboxEntry, InboxStore, NewInboxEntry } from '../../ports/heartbeats.ts';
 
 const MAX_OPEN = 200;
 /** Number of entries that a statement deletes, and of those that a call deletes, since other writes wait meanwhile. */

@@ -1,13 +1,11 @@
 /** Services with their states, as the monitor and the nodes read them. */
 import { getOrInsert } from '../../../async/bounded-map.ts';
-import { CATEGORIES } from '../../../domain/category.ts';
-import type { CheckTarget } from '../../../domain/check-target.ts';
-import { isCheckedFrom } from '../../../domain/check-timing.ts';
+import { type CheckTarget, isCheckedFrom } from '../../../domain/check-target.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';
 import { SHARDS } from '../../../domain/node.ts';
 import { memoryFlags, packTiming, SOURCES } from '../../../domain/packed.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
-import type { Service } from '../../../domain/service.ts';
+import { CATEGORIES, type Service } from '../../../domain/service.ts';
 import type { LatestCheck, StoredCheck, StoredRegions } from '../../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../../domain/status.ts';
 import { errorCodeOf } from '../../../error.ts';

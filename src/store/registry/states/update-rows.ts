@@ -2,7 +2,7 @@
  * Status updates, each of which is one compare-and-set, and the feed of transitions that they produce. The statements
  * are plain text because every evaluated result is written here. And the end of retention of transitions and incidents.
  */
-import { eventOfTransition, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
+import { eventOfTransition, type NewAlertEvent } from '../../../domain/alert/event.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../../domain/incident/incident.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
 import {
@@ -23,9 +23,8 @@ import {
   together,
 } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
-import type { InboxAnswer } from '../../ports/inbox.ts';
-import type { RetentionStore } from '../../ports/retention.ts';
-import type { CommitOutcome, StatusUpdate, UpdateStore } from '../../ports/updates.ts';
+import type { InboxAnswer } from '../../ports/heartbeats.ts';
+import type { CommitOutcome, RetentionStore, StatusUpdate, UpdateStore } from '../../ports/updates.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
 import { deliverEvent } from '../incidents/webhook-rows.ts';
@@ -37,7 +36,7 @@ import {
   readHeartbeatStates,
 } from '../services/heartbeat-rows.ts';
 import { answerAllInInbox, areOpenInInbox } from './inbox-rows.ts';
-import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
+import { checkUpdate, type RoutineMethods, toRow } from './packed-states.ts';
 
 /** Maximum number of transitions of one service in a call. */
 const MAX_TRANSITIONS = 1_000;

@@ -1,7 +1,7 @@
 /** Entries of vendors' feeds as incidents and maintenances, each exactly once (decisions, Incidents). */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import { eventsOfMaintenance } from '../../../domain/alert/event.ts';
 import { MIN_INCIDENT_RETENTION_MS } from '../../../domain/durations.ts';
 import type { FeedEntry } from '../../../domain/incident/feed-entry.ts';
 import type { Incident } from '../../../domain/incident/incident.ts';

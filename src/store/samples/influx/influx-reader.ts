@@ -4,7 +4,7 @@
  */
 import { getOrInsert } from '../../../async/bounded-map.ts';
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts';
-import { isRegionName } from '../../../domain/region.ts';
+import { isRegionName } from '../../../domain/node.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
 import { type CountedSamples, createBucketing } from '../bucketing.ts';

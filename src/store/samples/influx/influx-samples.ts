@@ -5,17 +5,16 @@ import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { type SupervisedThread, superviseStoreThread } from '../../../thread/supervised-thread.ts';
-import type { Observations } from '../../ports/observations.ts';
 import {
   isSampleReadError,
+  type Observations,
   type SampleQuery,
   type SampleReadError,
   type SampleStore,
   type SampleStoreStats,
 } from '../../ports/samples.ts';
-import { packSamples } from '../encoding.ts';
+import { createRegionNumbers, packSamples } from '../encoding.ts';
 import { createSampleBatcher, type ThreadSilence, watchSampleThread } from '../sample-thread.ts';
-import { createRegionNumbers } from '../series.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import {

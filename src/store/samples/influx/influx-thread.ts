@@ -3,7 +3,7 @@ import { type Cancel, systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
-import { regionNumberOf, serviceOf } from '../series.ts';
+import { regionNumberOf, serviceOf } from '../encoding.ts';
 import { createHourCollector, hourLine, hourOf, hoursOverAt } from './hour-summaries.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { type HourSummaryWriter, queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';

@@ -7,9 +7,18 @@ import { describeReason, type Incident, type IncidentUpdate } from '../../../dom
 import type { Sample } from '../../../domain/sample.ts';
 import { isScopeTransition, type Transition } from '../../../domain/status/current.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
-import type { ObservedHeartbeat } from '../../ports/observations.ts';
-import { CODE_SHIFT, codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';
-import { regionNumberOf, seriesOf, serviceOf } from '../series.ts';
+import type { ObservedHeartbeat } from '../../ports/samples.ts';
+import {
+  CODE_SHIFT,
+  codeOf,
+  isSuspect,
+  latencyOf,
+  regionNumberOf,
+  STRIDE,
+  seriesOf,
+  serviceOf,
+  verdictOf,
+} from '../encoding.ts';
 import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
 
 /** Maximum length of a text field, UTF-16 units; InfluxDB accepts 64 KiB. */

@@ -8,9 +8,8 @@ import type { Transition } from '../../../domain/status/current.ts';
 import { messageOf } from '../../../error.ts';
 import type { Log } from '../../../log.ts';
 import type { IncidentStore } from '../../ports/incidents.ts';
-import type { Observations } from '../../ports/observations.ts';
 import type { FactStore } from '../../ports/registry.ts';
-import type { SampleStore } from '../../ports/samples.ts';
+import type { Observations, SampleStore } from '../../ports/samples.ts';
 import type { TransitionReads } from '../../ports/updates.ts';
 
 /** Name of the fact with the position up to which all transitions are stored. */

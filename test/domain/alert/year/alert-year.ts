@@ -3,7 +3,7 @@
  * its steps or away for hours, and with people who acknowledge; and what the oracle expects of it.
  */
 
-import type { AlertContext, AlertService } from '../../../../src/domain/alert/alert-context.ts';
+import type { AlertContext, AlertService } from '../../../../src/domain/alert/alert-draft.ts';
 import { NO_ALERTS, readAlertState, writeAlertState } from '../../../../src/domain/alert/alert-state.ts';
 import { decide } from '../../../../src/domain/alert/decide.ts';
 import type { AlertEvent } from '../../../../src/domain/alert/event.ts';

@@ -1,6 +1,6 @@
 /** Random rules, each with a channel of its own, whose number is the rule's. */
 import type { AlertEventName, AlertRule, QuietHours } from '../../../../src/domain/alert/rule.ts';
-import type { Category } from '../../../../src/domain/category.ts';
+import type { Category } from '../../../../src/domain/service.ts';
 import { ruleOf } from '../alert-world.ts';
 import { FLEET } from './fleet-year.ts';
 

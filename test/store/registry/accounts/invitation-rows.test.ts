@@ -1,11 +1,7 @@
 /** Invitations to accounts. */
 import type { Test } from 'tap';
 import type { Role } from '../../../../src/domain/role.ts';
-import {
-  MAX_INVITATIONS,
-  MAX_INVITATIONS_PER_DAY,
-  MAX_SETUPS,
-} from '../../../../src/store/ports/invitations.ts';
+import { MAX_INVITATIONS, MAX_INVITATIONS_PER_DAY, MAX_SETUPS } from '../../../../src/store/ports/people.ts';
 import { overBoth } from '../../registry-contract.ts';
 import { NOON } from '../../registry-fixtures.ts';
 

@@ -1,7 +1,7 @@
 /** What owners say of pages, and how much. */
 import type { Test } from 'tap';
 import { withUpdate } from '../../../../src/domain/incident/owner-incident.ts';
-import { MAX_POST_BYTES } from '../../../../src/domain/incident/post-bytes.ts';
+import { MAX_POST_BYTES } from '../../../../src/domain/incident/owner-maintenance.ts';
 import type { Registry } from '../../../../src/store/ports/registry.ts';
 import { HOUR, planned, posted } from '../../post-fixtures.ts';
 import { overBoth } from '../../registry-contract.ts';

@@ -1,4 +1,5 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
+import t from 'tap';
 import { DEFAULT_CHECK } from '../../../../src/domain/service.ts';
 import type { LimitedStore } from '../../../../src/store/database/registry-calls.ts';
 import { statement } from '../../../../src/store/database/registry-store.ts';
@@ -7,6 +8,7 @@ import { claimDomain } from '../../../../src/store/registry/ownership.ts';
 import { proveDomain } from '../../../../src/store/registry/prove-domain.ts';
 import { removeService } from '../../../../src/store/registry/services/owner-services.ts';
 import { insertService } from '../../../../src/store/registry/services/service-rows.ts';
+import { nameKeys, resembles } from '../../../../src/store/registry/services/slugs.ts';
 import { testOverBoth } from '../../../support/both-registries.ts';
 import { entry } from '../../registry-fixtures.ts';
 
@@ -85,4 +87,60 @@ testOverBoth('it counts registrations of the last 24 hours, whatever the clock d
   for (const domain of ['e.org', 'f.org', 'g.org'])
     t.equal(await claim(domain), domain, 'the clock was set back');
   await t.rejects(claim('h.org'), { code: 'account_limit' });
+});
+
+t.test(
+  'it sees through letters of other scripts, case, accents, spaces, punctuation and decoration',
+  async (t) => {
+    const alike: Readonly<Record<string, readonly string[]>> = {
+      GitHub: [
+        'github',
+        'GITHUB',
+        'GlTHUB',
+        'G1tHub',
+        'G|tHub',
+        ' Git Hub ',
+        'Git-Hub.',
+        '[GitHub]',
+        'GіtHub',
+        'GitНub',
+        'Gitһub',
+        'Ꮐithub',
+        'ＧｉｔＨｕｂ',
+        '𝐆𝐢𝐭𝐇𝐮𝐛',
+        'Ⓖⓘⓣⓗⓤⓑ',
+        '🅶🅸🆃🅷🆄🅱',
+        '🇬🇮🇹🇭🇺🇧',
+        'ɢɪᴛʜᴜʙ',
+        'Ġîťĥüb',
+        'GitHub™',
+        'Git\u200bHub',
+        'Git\u00adHub',
+        'Git\u3164Hub',
+        'Git⁠Hub',
+      ],
+      PayPal: ['PayPaI', 'PаyPal', 'Раураӏ'],
+      Google: ['G00gle', 'Gοοgle', 'Googłe'],
+      Microsoft: ['Rnicrosoft', 'Micros0ft'],
+      WhatsApp: ['VVhatsApp'],
+      X: ['x', 'Х', '✗ x'],
+    };
+    for (const [name, others] of Object.entries(alike))
+      for (const other of others)
+        t.ok(resembles(other, name) && resembles(name, other), `${name} and ${other} ${nameKeys(other)}`);
+  },
+);
+
+t.test('it distinguishes names that differ', async (t) => {
+  const different = [
+    ['GitHub', 'GitLab'],
+    ['GitHub', 'GitHub mirror'],
+    ['Stripe', 'Stride'],
+    ['Zoom', 'Zoo'],
+    ['微信', '微博'],
+    ['C', 'C2'],
+    ['!!!', '???'],
+    ['', ''],
+  ] as const;
+  for (const [one, other] of different) t.notOk(resembles(one, other), `${one} and ${other}`);
 });

@@ -1,6 +1,5 @@
 /** The inbox of heartbeats. */
-import type { HeartbeatWrite } from '../../../../src/store/ports/heartbeats.ts';
-import type { InboxEntry } from '../../../../src/store/ports/inbox.ts';
+import type { HeartbeatWrite, InboxEntry } from '../../../../src/store/ports/heartbeats.ts';
 import type { StatusUpdate } from '../../../../src/store/ports/updates.ts';
 import { overBoth } from '../../registry-contract.ts';
 import { firstTurn, NOON, stay } from '../../registry-fixtures.ts';

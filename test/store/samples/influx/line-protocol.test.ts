@@ -1,11 +1,12 @@
 /** What stands in a real InfluxDB beside the verdicts of checks: phases, changes, incidents, heartbeats, dependencies. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Incident } from '../../../../src/domain/incident/incident.ts';
 import { NO_TIMING } from '../../../../src/domain/result.ts';
 import type { Transition } from '../../../../src/domain/status/current.ts';
-import type { ObservedHeartbeat } from '../../../../src/store/ports/observations.ts';
+import type { ObservedHeartbeat } from '../../../../src/store/ports/samples.ts';
 import { createDependencyLines, incidentLines } from '../../../../src/store/samples/influx/line-protocol.ts';
 import { anyText } from '../../../support/any-text.ts';
 import { startVictoria } from '../../../support/influx-server.ts';
