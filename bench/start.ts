@@ -74,11 +74,14 @@ async function runAlone(entry: string, config: string, compiled: string): Promis
   const { execArgv, env } = planMemory(process.env, true, compiled);
   const before = cpuOfEndedChildren();
   const child = spawn(process.execPath, [...execArgv, entry, '--config', config], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...env, UPBEAT_HTTP_PORT: '0' },
   });
   const ended = once(child, 'exit');
-  await Promise.race([once(child, 'message'), ended]);
+  const ready = new Promise<void>((resolve) => {
+    child.stdout.on('data', (lines) => String(lines).includes('Upbeat is running at') && resolve());
+  });
+  await Promise.race([ready, ended]);
   const heldMb = memoryOf(child.pid ?? 0).rss / 1e6;
   child.kill();
   await ended;

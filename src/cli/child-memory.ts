@@ -48,3 +48,11 @@ export function planMemory(
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
 }
+
+/** Returns the same for large heaps of a process that runs with small ones. `env`: its environment. */
+export function planLargeHeaps(env: Readonly<Record<string, string | undefined>>) {
+  const small: Readonly<Record<string, string>> = SMALL_ALLOCATOR;
+  const own = Object.fromEntries(Object.entries(env).filter(([name, value]) => small[name] !== value));
+  const plan = planMemory(own, false, null);
+  return { execArgv: plan.execArgv, env: { ...own, ...plan.env } };
+}

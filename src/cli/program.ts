@@ -1,5 +1,5 @@
 /**
- * The process of the program. `upbeat start` runs it as a child of `keep-alive.mjs`; `node src/cli/program.ts --config FILE`
+ * The process of the program. `upbeat start` runs it as a child of `keep-alive.sh`; `node src/cli/program.ts --config FILE`
  * runs it without that parent. It reads the configuration before it loads the parts of the program, so that mistakes are
  * reported at once, and a large fleet is known while nothing has begun.
  */
@@ -7,10 +7,9 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load-config.ts';
 import { announceStart } from '../thread/compiled-code.cjs';
 import { boundHeapGrowth } from '../thread/v8-options.ts';
-import { isSmallFleet } from './child-memory.ts';
+import { isSmallFleet, planLargeHeaps } from './child-memory.ts';
 import { endByError } from './command.ts';
 import { estimateServices } from './fleet-size.ts';
-import { EXIT_LARGE_FLEET } from './keep-alive.mjs';
 
 /** After this time the start counts as over: threads have made what it takes them to check and to answer, and keep their code. */
 const START_OVER_MS = 1_000;
@@ -28,12 +27,19 @@ function readOrEnd<T>(read: () => T): T {
 
 async function run(): Promise<void> {
   const { values } = parseArgs({
-    options: { config: { type: 'string' }, 'small-heaps': { type: 'boolean', default: false } },
+    options: {
+      config: { type: 'string' },
+      // It may start again with large heaps.
+      'small-heaps': { type: 'boolean', default: false },
+      // The process ids of the parent, and of a shell before that, with which it ends.
+      parent: { type: 'string' },
+      shell: { type: 'string' },
+    },
   });
   const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
   const config = readOrEnd(read);
   if (values['small-heaps'] && !isSmallFleet(await estimateServices(config), config.checks.intervalMs))
-    process.exit(EXIT_LARGE_FLEET);
+    growHeaps();
 
   const { createLog } = await import('../log.ts');
   const { startProgram } = await import('../main.ts');
@@ -45,13 +51,29 @@ async function run(): Promise<void> {
   const log = createLog(config.log);
   try {
     const program = startProgram(config, read, log);
-    joinProcess(program, log);
+    joinProcess(program, log, () => isAlone(values.parent, values.shell));
     await program;
-    process.send?.('ready');
     setTimeout(announceStart, START_OVER_MS).unref();
     setTimeout(() => boundHeapGrowth(process.env.NODE_OPTIONS), HEAPS_BOUND_MS).unref();
   } catch (error) {
     endByFailedStart(log, error);
+  }
+}
+
+/** Becomes the same program with large heaps, under the same process id. */
+function growHeaps(): void {
+  const { execArgv, env } = planLargeHeaps(process.env);
+  const args = process.argv.slice(1).filter((arg) => arg !== '--small-heaps');
+  process.execve?.(process.execPath, [process.execPath, ...execArgv, ...args], env);
+}
+
+/** Returns true if the process with which this one ends has ended. */
+function isAlone(parent = String(process.ppid), shell?: string): boolean {
+  if (process.ppid !== Number(parent)) return true;
+  try {
+    return shell !== undefined && !process.kill(Number(shell), 0);
+  } catch {
+    return true;
   }
 }
 

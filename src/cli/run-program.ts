@@ -2,7 +2,6 @@
 
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import { EXIT_FAULT } from './keep-alive.mjs';
 
 export interface ProgramHandles {
   /** Stops the program in order; resolves when it has stopped. */
@@ -11,6 +10,10 @@ export interface ProgramHandles {
   reload(): Promise<void>;
 }
 
+/** Exit status after a fault that a restart may fix: EX_SOFTWARE of sysexits. */
+export const EXIT_FAULT = 70;
+/** Interval of looking whether the parent is still there, milliseconds. */
+const PARENT_LOOK_MS = 1_000;
 /** Timeout of a stop, so that the process ends within 15 s of the signal. */
 const STOP_TIMEOUT_MS = 14_500;
 /** npm, the terminal and the parent may each forward the same signal. Signals within this time count as one. */
@@ -34,9 +37,9 @@ export function endByFailedStart(log: Log, error: unknown): never {
 
 /**
  * Connects the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads it, and a second signal ends it at
- * once. A signal that arrives during the start is handled when the program has started.
+ * once. A signal that arrives during the start is handled when the program has started. `isAlone`: no process forwards signals any more.
  */
-export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
+export function joinProcess(program: Promise<ProgramHandles>, log: Log, isAlone: () => boolean): void {
   let askedAt: number | null = null;
   const stop = (why: string) => {
     const now = performance.now();
@@ -64,7 +67,10 @@ export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGHUP', () => void program.then((started) => started.reload()));
-  // The parent has ended, so no process forwards signals any more.
-  process.on('disconnect', () => stop('the parent process has ended'));
+  const look = setInterval(() => {
+    if (!isAlone()) return;
+    clearInterval(look);
+    stop('the parent process has ended');
+  }, PARENT_LOOK_MS).unref();
   process.on('uncaughtException', (error) => endByFault(log, error, 'uncaught exception'));
 }

@@ -11,11 +11,10 @@ import { printNote, printText } from './output.ts';
 import { planBundle } from './program-bundle.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
-/** The program of the parent. */
-export const KEEP_ALIVE = pathOf('./keep-alive.mjs');
+const SHELL = '/bin/sh';
 
 /**
- * Becomes the parent of the program (`keep-alive.mjs`), under the same process id, which frees what it has loaded. The
+ * Becomes the parent of the program (`keep-alive.sh`), under the same process id, which frees what it has loaded. The
  * program reads the configuration.
  */
 export async function start({
@@ -23,27 +22,41 @@ export async function start({
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
   if (checkConfig) return await check(config);
-  const order = planOrder(config, process.env);
-  const command = [process.execPath, KEEP_ALIVE, JSON.stringify(order)];
+  const { command, env } = planParent(config, process.env);
   // Node.js writes the cache when a process ends, but this process is replaced by another program.
   flushCompileCache();
-  process.execve?.(process.execPath, command, process.env);
-  // Windows has no such call, so this process stays as the parent.
-  const { keepAlive } = await import('./keep-alive.mjs');
-  process.exit(await keepAlive(order));
+  if (existsSync(SHELL)) process.execve?.(SHELL, command, env);
+  // Without a parent, whatever ends the program ends this process.
+  process.argv.splice(2, process.argv.length, '--config', config);
+  await import('./program.ts');
 }
 
-/** Returns what the parent runs for a file of configuration. `env`: the environment of the parent. */
-export function planOrder(config: string, env: NodeJS.ProcessEnv) {
-  const cache = openCompileCache(tmpdir());
-  const small = planMemory(env, true, cache);
-  const bundle = planBundle();
+/** Returns the command of the parent and its environment. `env`: that of this process. */
+export function planParent(config: string, env: NodeJS.ProcessEnv) {
+  const plan = planMemory(env, true, openCompileCache(tmpdir()));
+  const { entry, prepare } = planBundle();
+  const [bundler = '', bundle = ''] = prepare ?? [];
+  const options = [
+    ...(availableBytes() < SMALL_BYTES ? [] : ['--small-heaps']),
+    ...(isRunByNpx(env) ? ['--shell', String(process.ppid)] : []),
+  ].join(' ');
   return {
-    entries: [bundle.entry, pathOf('./program.ts')],
-    args: ['--config', config],
-    plans: availableBytes() < SMALL_BYTES ? [small] : [small, planMemory(env, false, cache)],
-    prepare: bundle.prepare,
+    command: [
+      SHELL,
+      pathOf('./keep-alive.sh'),
+      ...[entry, pathOf('./program.ts'), bundler, bundle, config, options],
+      ...[process.execPath, ...plan.execArgv],
+    ],
+    env: { ...env, ...plan.env },
   };
+}
+
+/**
+ * Returns true if npx has started this very command, which it does by a shell: that takes the signals that are meant for the program, and
+ * passes none on. `env`: the environment of the process.
+ */
+export function isRunByNpx(env: NodeJS.ProcessEnv): boolean {
+  return env.npm_lifecycle_event === 'npx' && /^["']?upbeat\b/.test(env.npm_lifecycle_script ?? '');
 }
 
 /** Prints every problem of the configuration and its catalogue, or that there is none. */

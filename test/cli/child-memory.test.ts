@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { planMemory } from '../../src/cli/child-memory.ts';
+import { planLargeHeaps, planMemory } from '../../src/cli/child-memory.ts';
 import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 t.test('it keeps heaps small where they are wanted so, and what the operator has set', (t) => {
@@ -40,6 +40,12 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     env: {},
   });
   t.same(planMemory(own, false, '/cache').execArgv, ['--use-system-ca'], 'nor the usual limit');
+  const small = planMemory({}, true, '/cache').env;
+  t.same(planLargeHeaps({ HOME: '/', ...small }), {
+    execArgv: ['--use-system-ca', '--max-semi-space-size=16', '--no-allocation-site-pretenuring'],
+    env: { HOME: '/', MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
+  });
+  t.same(planLargeHeaps(own).env, own, 'the heaps grow, and what the operator has set stays');
   t.end();
 });
 

@@ -72,16 +72,19 @@ t.test('it loads for each command and each thread what that needs, and no more',
     [['src/cli/main.ts', []]],
   );
 
-  const program = spawn(process.execPath, [...LOGGED, 'src/cli/program.ts', '--config', config], {
+  // Another process is its parent, so it stops by itself.
+  const orphan = ['--config', config, '--parent', '1'];
+  const program = spawn(process.execPath, [...LOGGED, 'src/cli/program.ts', ...orphan], {
     cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: environment('program'),
   });
   const ended = once(program, 'exit');
   t.teardown(() => program.kill('SIGKILL'));
-  t.same(await Promise.race([once(program, 'message'), ended]), ['ready', undefined]);
-  program.kill('SIGTERM');
+  let output = '';
+  program.stdout.on('data', (chunk) => (output += chunk));
   t.same(await ended, [0, null]);
+  t.match(output, /the parent process has ended.*Upbeat is running at.*"msg":"stopped"/s);
   const threads = loadedBy(join(folder, 'program'));
   const main = threads.find(({ isMain }) => isMain);
   t.same(

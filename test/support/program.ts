@@ -5,7 +5,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { KEEP_ALIVE, planOrder } from '../../src/cli/start.ts';
+import { planParent } from '../../src/cli/start.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { freePort } from './free-port.ts';
 import { AS_SHIPPED } from './quick-programs.ts';
@@ -167,18 +167,18 @@ async function startProgram(
   readyWithinMs: number,
 ): Promise<RunningProgram> {
   let output = '';
-  const env = environmentWith(environment);
+  const own = environmentWith(environment);
   // The command becomes this parent, which spares its start. It looks at the memory of its place first.
   const isAsShipped = Object.keys(AS_SHIPPED).some((name) => name in environment);
-  const entry = isAsShipped
-    ? [CLI, 'start', '--config', configFile]
-    : [KEEP_ALIVE, JSON.stringify(planOrder(configFile, env))];
-  const [command = '', ...words] = [...enter, process.execPath, ...entry];
+  const parent = isAsShipped
+    ? { command: [process.execPath, CLI, 'start', '--config', configFile], env: own }
+    : planParent(configFile, own);
+  const [command = '', ...words] = [...enter, ...parent.command];
   const child = spawn(command, words, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env,
+    env: parent.env,
   });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ended = once(child, 'exit');

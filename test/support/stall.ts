@@ -39,7 +39,7 @@ export function stallProcess(pid: number, stoppedMs: number, runsMs: number): St
   };
 }
 
-/** The process that does the work: the child of the one that keeps it alive (src/cli/keep-alive.mjs). */
+/** The process that does the work: the child of the one that keeps it alive (src/cli/keep-alive.sh). */
 export function workerOf({ pid }: ChildProcess): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   const [worker] = children.map(Number);

@@ -4,8 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRunByNpx, watchShell } from '../../src/cli/shell-watch.mjs';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { isRunByNpx } from '../../src/cli/start.ts';
 import { until } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
 
@@ -22,22 +21,6 @@ t.test('it knows what npx has started by itself', async (t) => {
     const env = { npm_lifecycle_event: event, npm_lifecycle_script: script };
     t.equal(isRunByNpx(env), expected, `${event}: ${script}`);
   }
-});
-
-t.test('it reports once that the parent has gone', async (t) => {
-  const clock = createFakeClock(0);
-  let parent = 7;
-  let told = 0;
-  watchShell(
-    clock.every,
-    () => parent,
-    () => told++,
-  );
-  await clock.advance(10_000);
-  t.equal(told, 0);
-  parent = 1;
-  await clock.advance(10_000);
-  t.equal(told, 1);
 });
 
 t.test('a signal that ends the shell of npx stops the program', async (t) => {
