@@ -1,7 +1,8 @@
 /** Entry of the registry's thread. The first call opens the database, so that the caller receives the error if it cannot be opened. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openDescribed } from '../src/store/registry/open-registry.ts';
 import type { RegistryThreadData } from '../src/store/registry/registry-thread.ts';
+import type { SamplesThreadData } from '../src/store/samples/samples-thread.ts';
 import { serveThread } from '../src/thread/rpc.ts';
 
 if (parentPort !== null) {
@@ -11,6 +12,11 @@ if (parentPort !== null) {
       const opened = await openDescribed(workerData as RegistryThreadData);
       Object.assign(methods, opened.methods);
       return opened.described;
+    },
+    /** Serves the embedded store of samples, too. */
+    serveSamples: async (data: SamplesThreadData, port: MessagePort) => {
+      const { createSamplesMethods } = await import('../src/store/samples/samples-thread.ts');
+      serveThread(port, createSamplesMethods(data));
     },
   };
   serveThread(parentPort, methods);

@@ -20,6 +20,7 @@ import { openSamples, type SqliteSamples } from '../store/samples/sqlite-samples
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { isRestorePending } from '../store/sqlite/sync-files.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
+import { hasSmallHeaps } from '../thread/v8-options.ts';
 import type { PartState, PartStates } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { ThisNode } from './join-nodes.ts';
@@ -171,6 +172,8 @@ export async function openMonitorStores(
       ? await openSamples({
           ...{ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd },
           ...(installation === null ? {} : { installation }),
+          // The fewer checks are made, the less a thread of their own is worth its 9 MB.
+          ...(hasSmallHeaps() ? { host: registry.hostSamples } : {}),
         })
       : null;
   const samples = influxSamples ?? ownSamples;

@@ -71,24 +71,55 @@ export function startThread<M extends Methods>(
   // The system shows the name, for example in `top -H`.
   const name = basename(entry.pathname).split('.', 1)[0];
   const worker = new Worker(entry, { name, workerData, resourceLimits: limits });
+  let asked = false;
+  let endedFor: Error | null = null;
+  // A thread that is being ended keeps the process until it has.
+  const calls = createCalls(worker, () => !asked && endedFor === null);
+  const end = (reason: Error) => {
+    if (calls.end(reason) && !asked) onEnd(reason);
+  };
+  worker.on('error', end);
+  worker.on('exit', (code) => end(endedFor ?? new Error(`thread ${entry.pathname} ended with code ${code}`)));
+  return {
+    call: (method, args, transfer = []) => calls.send(method, args, transfer),
+    ping: () => calls.send(PING, [], []),
+    get open() {
+      return calls.open;
+    },
+    async terminate() {
+      asked = true;
+      await worker.terminate();
+    },
+    async end(reason) {
+      endedFor = reason;
+      await worker.terminate();
+    },
+  };
+}
+
+/** Calls what another thread serves at the other end of a port. They are rejected with `name` when the port is closed. */
+export function callPort<M extends Methods>(
+  port: MessagePort,
+  name: string,
+): Pick<ThreadClient<M>, 'call' | 'ping'> {
+  const calls = createCalls(port, () => true);
+  port.on('close', () => calls.end(new Error(`${name} has ended`)));
+  return {
+    call: (method, args, transfer = []) => calls.send(method, args, transfer),
+    ping: () => calls.send(PING, [], []),
+  };
+}
+
+/** The calls in flight through a port. `mayRest`: false: the port keeps the process alive, although none is in flight. */
+function createCalls(port: Worker | MessagePort, mayRest: () => boolean) {
   const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let nextId = 1;
   let ended: Error | null = null;
-  let asked = false;
-  let endedFor: Error | null = null;
-  const end = (reason: Error) => {
-    if (ended !== null) return;
-    ended = reason;
-    for (const { reject } of open.values()) reject(reason);
-    open.clear();
-    if (!asked) onEnd(reason);
-  };
-  worker.on('message', ({ id, value, error }: Response) => {
+  port.on('message', ({ id, value, error }: Response) => {
     const waiting = open.get(id);
     if (waiting === undefined) return;
     open.delete(id);
-    // A thread that is being ended keeps the process until it has.
-    if (open.size === 0 && !asked && endedFor === null) worker.unref();
+    if (open.size === 0 && mayRest()) port.unref();
     if (error === undefined) waiting.resolve(value as never);
     else
       waiting.reject(
@@ -99,36 +130,28 @@ export function startThread<M extends Methods>(
         }),
       );
   });
-  worker.on('error', end);
-  worker.on('exit', (code) => end(endedFor ?? new Error(`thread ${entry.pathname} ended with code ${code}`)));
-  worker.unref();
-  const send = (
-    method: string,
-    args: readonly unknown[],
-    transfer: readonly TransferListItem[],
-  ): Promise<never> => {
-    if (ended !== null) return Promise.reject(ended);
-    const id = nextId++;
-    return new Promise((resolve, reject) => {
-      // A thread at rest does not keep the process alive; one with an open call does.
-      if (open.size === 0) worker.ref();
-      open.set(id, { resolve, reject });
-      worker.postMessage({ id, method, args } satisfies Request, transfer);
-    });
-  };
+  port.unref();
   return {
-    call: (method, args, transfer = []) => send(method, args, transfer),
-    ping: () => send(PING, [], []),
     get open() {
       return open.size;
     },
-    async terminate() {
-      asked = true;
-      await worker.terminate();
+    send(method: string, args: readonly unknown[], transfer: readonly TransferListItem[]): Promise<never> {
+      if (ended !== null) return Promise.reject(ended);
+      const id = nextId++;
+      return new Promise((resolve, reject) => {
+        // A thread at rest does not keep the process alive; one with an open call does.
+        if (open.size === 0) port.ref();
+        open.set(id, { resolve, reject });
+        port.postMessage({ id, method, args } satisfies Request, transfer);
+      });
     },
-    async end(reason) {
-      endedFor = reason;
-      await worker.terminate();
+    /** Rejects all, and those that follow. Returns false if they were before. */
+    end(reason: Error): boolean {
+      if (ended !== null) return false;
+      ended = reason;
+      for (const { reject } of open.values()) reject(reason);
+      open.clear();
+      return true;
     },
   };
 }

@@ -2,7 +2,7 @@
  * A thread under a supervisor. Its specification tells when the thread is restarted after a fault, and how often;
  * docs/architecture.md lists that of each thread.
  */
-import type { ResourceLimits } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads';
 import {
   type Backoff,
   type Child,
@@ -12,7 +12,7 @@ import {
   type RestartKind,
 } from '../actor/supervisor.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
-import { type Methods, startThread, type ThreadClient } from './rpc.ts';
+import { callPort, type Methods, startThread, type ThreadClient } from './rpc.ts';
 import { watchSilence } from './silence-watch.ts';
 
 /** Never restarted. For stores: data that the thread had accepted and not yet written is lost. */
@@ -181,6 +181,9 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
   };
 }
 
+/** The thread of a store, for its calls. */
+type StoreThread<M extends Methods> = Pick<SupervisedThread<M>, 'call' | 'ping' | 'stop'>;
+
 interface StoreThreadSpec {
   readonly name: string;
   readonly entry: URL;
@@ -203,6 +206,17 @@ export function superviseStoreThread<M extends Methods>(options: StoreThreadSpec
       onEnd?.(reason);
     },
   });
+}
+
+/** Joins a store to the thread of another one, which `serve` lets serve it at a port. It ends with that thread, which logs it. */
+export async function hostStore<M extends Methods>(
+  name: string,
+  serve: (port: MessagePort) => Promise<unknown>,
+): Promise<StoreThread<M>> {
+  const { port1, port2 } = new MessageChannel();
+  const calls = callPort<M>(port1, name);
+  await serve(port2);
+  return { ...calls, stop: async () => port1.close() };
 }
 
 function backoffOf({ backoff }: ThreadPolicy): { readonly backoff?: Backoff } {

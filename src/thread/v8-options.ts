@@ -20,6 +20,9 @@ export const SMALL_HEAPS = [
   '--v8-pool-size=1',
   '--no-short-builtin-calls',
 ];
+
+/** Returns true if this process was started for a small fleet. */
+export const hasSmallHeaps = (): boolean => process.execArgv.includes('--optimize-for-size');
 /**
  * V8 takes spaces of 64 MiB where the machine has much memory, and each thread that loads a large fleet keeps two of them.
  * With 16 MiB the same objects survive the load of a fleet, in more collections. V8 would also allocate objects of kinds that often

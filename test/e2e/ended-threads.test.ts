@@ -41,7 +41,8 @@ t.test('threads of one program that end', async (t) => {
     [{ slug: 'shop', check: { url: `${url}/` }, statusPage: { url, kind: 'statuspage' } }],
     { incidents: { feedInterval: '1s' }, checks: { controlTargets: [`${url}/control`] } },
     {
-      NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
+      // The samples have a thread of their own, as with a large fleet.
+      NODE_OPTIONS: `--max-semi-space-size=16 --import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
       TEST_END_THREADS: orders,
     },
   );

@@ -17,7 +17,8 @@ const MIB = 1_048_576;
 const startWithOrders = (t: Test, orders: string, settings: object = {}) =>
   startWorld(t, settings, {
     environment: {
-      NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
+      // The samples have a thread of their own, as with a large fleet.
+      NODE_OPTIONS: `--max-semi-space-size=16 --import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
       TEST_END_THREADS: orders,
     },
   });

@@ -1,5 +1,5 @@
 /** A thread for the tests of calls between threads. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { serveThread } from '../../src/thread/rpc.ts';
 
 export const methods = {
@@ -12,6 +12,7 @@ export const methods = {
     for (;;);
   },
   exit: (code: number) => process.exit(code),
+  host: (port: MessagePort): void => serveThread(port, methods),
 };
 
 if (parentPort !== null) serveThread(parentPort, methods);

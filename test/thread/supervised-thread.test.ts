@@ -1,5 +1,11 @@
 import t from 'tap';
-import { FATAL, ON_DEMAND, superviseThread, type ThreadPolicy } from '../../src/thread/supervised-thread.ts';
+import {
+  FATAL,
+  hostStore,
+  ON_DEMAND,
+  superviseThread,
+  type ThreadPolicy,
+} from '../../src/thread/supervised-thread.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 type Echo = typeof import('./echo-thread.ts').methods;
@@ -133,4 +139,15 @@ t.test('it ends a thread that hangs, and starts it again by its kind', async (t)
   await temporary.clock.advance(60_000);
   t.equal(temporary.thread.isRunning(), false, 'a thread at rest is not asked, and ends as ever');
   await temporary.thread.stop();
+});
+
+t.test('a store in the thread of another answers at its own port, and ends with that thread', async (t) => {
+  const { thread } = supervise(FATAL);
+  const store = await hostStore<Echo>('the samples thread', (port) => thread.call('host', [port], [port]));
+  t.equal(await store.call('greet', ['Ada']), 'hi Ada');
+  await t.rejects(store.call('fail', []), { message: 'no luck', code: 'out_of_luck' });
+  await store.ping();
+  await t.rejects(store.call('exit', [3]), { message: 'the samples thread has ended' });
+  await t.rejects(store.call('greet', ['Ada']), { message: 'the samples thread has ended' });
+  await thread.stop();
 });

@@ -1,4 +1,5 @@
 /** The registry, in an SQLite file of the data directory or in PostgreSQL. */
+import type { MessagePort } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
@@ -23,9 +24,9 @@ const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
  * what to do and whose `code` is `registry_damaged`, `registry_newer`, `registry_foreign`, `registry_unusable`,
  * `storage_busy` or `storage_unreachable`.
  */
-export async function openRegistry(options: RegistryOptions): Promise<RegistryClient> {
+export async function openRegistry(options: RegistryOptions): Promise<HostingRegistry> {
   const { log, clock, onEnd } = options;
-  const thread = superviseThread<Methods & { readonly open: () => Promise<OpenedMethods> }>({
+  const thread = superviseThread<ThreadMethods>({
     name: 'the registry thread',
     entry: ENTRY,
     workerData: threadData(options),
@@ -43,12 +44,27 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
     await thread.stop();
     throw error;
   }
-  return createRegistryClient({
+  const client = createRegistryClient({
     ...{ ...opened, call: thread.call, clock, log, end: thread.stop },
     // Threads live in the time of the system, also in tests.
     watchSilence: (onChange) => watchSilence({ ping: thread.ping, clock: systemClock, onChange }),
   });
+  return {
+    ...client,
+    hostSamples: (data, port) => thread.call('serveSamples', [data, port], [port]),
+  };
 }
+
+/** The registry in its own thread. */
+export interface HostingRegistry extends RegistryClient {
+  /** Lets the thread serve samples at a port, too; `data`: of their thread. */
+  hostSamples(data: unknown, port: MessagePort): Promise<unknown>;
+}
+
+type ThreadMethods = Methods & {
+  readonly open: () => Promise<OpenedMethods>;
+  readonly serveSamples: (data: unknown, port: MessagePort) => Promise<void>;
+};
 
 /**
  * Opens the registry in this thread, for commands, which are too short to benefit from a thread of their own. Rejects

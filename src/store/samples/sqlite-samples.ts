@@ -1,9 +1,10 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
 import { existsSync } from 'node:fs';
+import type { MessagePort } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
-import { superviseStoreThread } from '../../thread/supervised-thread.ts';
+import { hostStore, superviseStoreThread } from '../../thread/supervised-thread.ts';
 import type { SampleReadError, SampleStore } from '../ports/samples.ts';
 import { createRegionNumbers, packSamples } from './encoding.ts';
 import type { SampleEngineState } from './sample-engine.ts';
@@ -42,19 +43,28 @@ export async function openSamples(options: {
   readonly follows?: boolean;
   /** Identity of the installation that the store belongs to; absent: any store is accepted. */
   readonly installation?: string;
+  /** Lets another thread serve the store at a port. Absent: it has a thread of its own. */
+  readonly host?: (data: SamplesThreadData, port: MessagePort) => Promise<unknown>;
   readonly log: Log;
   /** Called if the thread ends by a fault. */
   readonly onEnd?: (reason: Error) => void;
 }): Promise<SqliteSamples> {
-  const { dataDir, rawRetentionMs, rollupRetentionMs, follows = false, installation, log, onEnd } = options;
-  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
-  const thread = superviseStoreThread<SamplesMethods>({
-    name: 'the samples thread',
-    entry: ENTRY,
-    workerData: data,
+  const {
+    dataDir,
+    rawRetentionMs,
+    rollupRetentionMs,
+    follows = false,
+    installation,
+    host,
     log,
     onEnd,
-  });
+  } = options;
+  const data: SamplesThreadData = { dataDir, rawRetentionMs, rollupRetentionMs, follows, installation };
+  const name = 'the samples thread';
+  const thread =
+    host === undefined
+      ? superviseStoreThread<SamplesMethods>({ name, entry: ENTRY, workerData: data, log, onEnd })
+      : await hostStore<SamplesMethods>(name, (port) => host(data, port));
   let opened: ReturnType<SamplesMethods['open']>;
   try {
     opened = await thread.call('open', []);

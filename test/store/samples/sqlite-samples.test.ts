@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import t from 'tap';
+import { systemClock } from '../../../src/clock.ts';
 import type { Sample } from '../../../src/domain/sample.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { SampleQuery } from '../../../src/store/ports/samples.ts';
+import { openRegistry } from '../../../src/store/registry/open-registry.ts';
 import {
   createRegionNumbers,
   decodeBlock,
@@ -125,41 +127,47 @@ t.test('when samples are in blocks', (t) => {
   t.end();
 });
 
-t.test('it serves the port through its thread, and keeps everything over a restart', async (t) => {
-  const dataDir = folder();
-  const options = {
-    dataDir,
-    rawRetentionMs: 90 * DAY,
-    rollupRetentionMs: 730 * DAY,
+t.test(
+  'it serves the port through its thread or that of the registry, and keeps everything over a restart',
+  async (t) => {
+    const dataDir = folder();
+    const options = {
+      dataDir,
+      rawRetentionMs: 90 * DAY,
+      rollupRetentionMs: 730 * DAY,
 
-    log: silentLog,
-  };
-  const now = Date.now();
-  const first = await openSamples(options);
-  void first.append([sampleAt(now - 2)]);
-  await first.append([sampleAt(now - 1), sampleAt(now)]);
-  t.equal(first.stats().appended, 3);
-  t.equal((await first.newest(1, 10)).length, 3);
-  await first.compact();
-  await first.append([
-    sampleAt(now + 1),
-    sampleAt(now + 2, { region: 'us' }),
-    sampleAt(now + 3, { region: 'eu' }),
-  ]);
-  await first.flush();
-  t.equal(first.stats().pending, 0);
-  t.ok(first.stats().fileBytes > 0);
-  await t.rejects(first.query({ serviceId: 1, from: 0, to: 5_000, stepMs: 1 }), /buckets/);
-  await first.close();
+      log: silentLog,
+    };
+    const now = Date.now();
+    const first = await openSamples(options);
+    void first.append([sampleAt(now - 2)]);
+    await first.append([sampleAt(now - 1), sampleAt(now)]);
+    t.equal(first.stats().appended, 3);
+    t.equal((await first.newest(1, 10)).length, 3);
+    await first.compact();
+    await first.append([
+      sampleAt(now + 1),
+      sampleAt(now + 2, { region: 'us' }),
+      sampleAt(now + 3, { region: 'eu' }),
+    ]);
+    await first.flush();
+    t.equal(first.stats().pending, 0);
+    t.ok(first.stats().fileBytes > 0);
+    await t.rejects(first.query({ serviceId: 1, from: 0, to: 5_000, stepMs: 1 }), /buckets/);
+    await first.close();
 
-  const second = await openSamples(options);
-  await second.append([sampleAt(now + 4, { region: 'ap' }), sampleAt(now + 5, { region: 'us' })]);
-  t.same(
-    (await second.newest(1, 10)).map(({ at, region = '' }) => `${at - now} ${region}`),
-    ['5 us', '4 ap', '3 eu', '2 us', '1 ', '0 ', '-1 ', '-2 '],
-  );
-  await second.close();
-});
+    const registry = await openRegistry({ dataDir: folder(), log: silentLog, clock: systemClock });
+    const second = await openSamples({ ...options, host: registry.hostSamples });
+    await second.append([sampleAt(now + 4, { region: 'ap' }), sampleAt(now + 5, { region: 'us' })]);
+    t.same(
+      (await second.newest(1, 10)).map(({ at, region = '' }) => `${at - now} ${region}`),
+      ['5 us', '4 ap', '3 eu', '2 us', '1 ', '0 ', '-1 ', '-2 '],
+    );
+    await second.close();
+    t.equal(await registry.lastServiceId(), 0, 'which goes on');
+    await registry.close();
+  },
+);
 
 t.test(
   'it answers from hours what is out of raw retention, within 1 %, and forgets what is out of both',
