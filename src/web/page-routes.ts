@@ -119,16 +119,17 @@ export interface PageSources extends SiteSources {
 export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
   const base = basePathOf(sources.siteUrl);
+  const logos = createLogos();
   const { renderPage: render, renderPart: renderBare } = createViews({
     ...sources,
     assets: assets.addresses,
     offersMail: sources.owners?.sendsMail === true,
     notice: sources.about.notice ?? null,
+    logoOf: logos.pathOfName,
   });
   const renderPart: RenderPart = (...part) => linkBelow(renderBare(...part), base);
   const { all, whole } = sources.directory;
   const changes = createLiveChanges({ ...sources, directory: { all, byId: whole.byId } });
-  const logos = createLogos();
   const unreached: HomeSources['whyUnreached'] = (...known) =>
     whyUnreached({ ...sources, now: () => sources.clock.now() }, ...known);
   const news = { ...sources, changes, logos, whyUnreached: unreached };

@@ -20,6 +20,7 @@ import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { DashboardSources } from '../../src/web/dashboard/dashboard-forms.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
+import { createLogos } from '../../src/web/home/logos.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
@@ -91,6 +92,7 @@ export async function dashboard(
         };
   const render = createViews({
     assets: createAssets().addresses,
+    logoOf: createLogos().pathOfName,
     version: '1.2.3',
     readiness: () => ({
       phase: 'serving',

@@ -290,13 +290,18 @@ function rankOf({ word, service }: Row): number {
 
 const STATES: readonly Row['word'][] = ['down', 'slow', 'unknown', 'up'];
 
+/** A word that stands alone elsewhere. */
+function inSentence(word: string): string {
+  return word.slice(0, 1).toLowerCase() + word.slice(1);
+}
+
 /** The account in a sentence; null: it has no services. */
 function summarize(rows: readonly Row[], openAlerts: number, { texts, formats }: Language): string | null {
   if (rows.length === 0) return null;
   const { dashboard, status } = texts;
   const states = STATES.flatMap((word) => {
     const count = rows.filter((row) => row.word === word && !row.service.paused).length;
-    return count === 0 ? [] : [`${formats.number(count)} ${status[word]}`];
+    return count === 0 ? [] : [`${formats.number(count)} ${inSentence(status[word])}`];
   });
   const ratios = rows.flatMap(({ ratio }) => ratio ?? []);
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;

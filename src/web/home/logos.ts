@@ -1,4 +1,4 @@
-/** Logos of services of the catalogue: small pictures, which a page loads as they come into view. */
+/** Logos of services of the catalogue and of channels: small pictures, which a page loads as they come into view. */
 import { readFileSync } from 'node:fs';
 import type { Service } from '../../domain/service.ts';
 import { entityTag } from '../../http/conditional.ts';
@@ -34,10 +34,13 @@ export function createLogos() {
       return { status: 200, headers: HEADERS, body };
     },
   };
+  const pathOfName = (name: string) => (pictures.has(name) ? `/logos/${version}/${name}` : null);
   return {
     /** The path of the logo of a service; null: it has none. Services of owners never have one. */
     pathOf: ({ slug, accountId }: Pick<Service, 'slug' | 'accountId'>): string | null =>
-      accountId === null && pictures.has(slug) ? `/logos/${version}/${slug}` : null,
+      accountId === null ? pathOfName(slug) : null,
+    /** The path of the logo of a kind of channel; null: it has none. */
+    pathOfName,
     route,
   };
 }

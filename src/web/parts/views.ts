@@ -38,6 +38,8 @@ export interface ViewSources {
   readonly now: () => number;
   /** True if visitors can subscribe by e-mail. Default false. */
   readonly offersMail?: boolean;
+  /** The path of the logo of a kind of channel; null: it has none. Default: none has. */
+  readonly logoOf?: (kind: string) => string | null;
   /** A line of the operator at the top of every page. Default null: there is none. */
   readonly notice?: string | null;
   /** The content of `/`: `services`, `sign-in` or `page:<slug>`. Default `services`. */
@@ -81,6 +83,7 @@ export function createViews(sources: ViewSources) {
     offersMail = false,
     notice = null,
     isForMembers = false,
+    logoOf = () => null,
   } = sources;
   const list = listPath(sources);
   const eta = new Eta({
@@ -114,6 +117,7 @@ export function createViews(sources: ViewSources) {
           version,
           offersMail,
           siteNotice: notice,
+          logoOf,
           list,
           isBare: isForMembers && FOR_STRANGERS.has(template),
           now: now(),

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { CHANNEL_KINDS } from '../../../src/domain/alert/channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import { createLogos } from '../../../src/web/home/logos.ts';
 import { german } from '../../../src/web/language/german.ts';
 import { NOW } from '../../site/site-world.ts';
 import { dashboard } from '../dashboard-world.ts';
@@ -79,6 +80,21 @@ t.test('a channel is changed, and its secret stays', async (t) => {
   t.equal((await call(path, grace)).code, 'channel_not_found');
   t.equal((await post(`${path}/remove`, ada, {})).location, '/dashboard/channels');
   t.strictSame(await registry.channelsOf(ada.id), []);
+});
+
+t.test('a kind of channel has its logo, where that is free, else a general icon', async (t) => {
+  const { pathOfName } = createLogos();
+  const withLogo = CHANNEL_KINDS.filter((kind) => pathOfName(kind) !== null);
+  t.same(withLogo, [
+    ...['discord', 'mattermost', 'google-chat', 'telegram', 'matrix', 'ntfy', 'pagerduty', 'opsgenie'],
+  ]);
+  const { ada, call, registry } = await dashboard(t);
+  t.match((await call('/dashboard/channels', ada)).text, /gotify"><svg class="icon"/);
+  const settings = { url: 'https://discord.example/api/webhooks/1/x' };
+  const made = { accountId: ada.id, name: 'Chat', kind: 'discord', settings, language: 'en' } as const;
+  const { id } = await registry.addChannel({ ...made, createdAt: NOW, confirmedAt: NOW });
+  const { text } = await call(`/dashboard/channels/${id}`, ada);
+  t.match(text, `<img class="mark" src="${pathOfName('discord')}" alt=""`);
 });
 
 t.test('a viewer sees channels and rules without secrets, and changes nothing', async (t) => {

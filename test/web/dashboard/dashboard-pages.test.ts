@@ -86,6 +86,7 @@ t.test('it finds services by a text, and sorts them', async (t) => {
     );
   };
   t.equal((await names('')).length, 3);
+  t.match((await call('/dashboard', ada)).text, '3 services: 3 unknown. No open alerts.');
   t.same(await names('?q=SHOP&sort=name'), ['a.shop.example', 'b.shop.example']);
   t.same(await names('?q=nothing'), []);
   t.match((await call('/dashboard?q=nothing', ada)).text, /No service matches[\s\S]*Show all/);
