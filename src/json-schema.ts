@@ -2,7 +2,9 @@
  * JSON Schemas with the types of their values. The types are those of TypeBox, which is loaded by the compiler alone: its
  * 200 modules would take a tenth of the CPU time of a start.
  */
+import { createRequire } from 'node:module';
 import type { TProperties, Type as TypeBox } from '@sinclair/typebox';
+import type { Ajv, Options, ValidateFunction } from 'ajv';
 
 export type { Static, TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox';
 
@@ -49,3 +51,26 @@ export const strictObject = <Members extends TProperties>(members: Members, desc
     additionalProperties: false,
     ...(description === undefined ? {} : { description }),
   });
+
+/** Formats of text, by their names in schemas. */
+type TextFormats = Readonly<Record<string, { readonly accepts: (text: string) => boolean }>>;
+
+/** Creates the compiler of schemas with these formats. AJV is loaded with the first of them: most starts need none. */
+export function createCompiler(
+  formats: TextFormats,
+  options: Options = {},
+): <T>(schema: object) => ValidateFunction<T> {
+  let ajv: Ajv | null = null;
+  return <T>(schema: object) => {
+    ajv ??= createAjv(formats, options);
+    return ajv.compile<T>(schema);
+  };
+}
+
+function createAjv(formats: TextFormats, options: Options): Ajv {
+  const { Ajv }: typeof import('ajv') = createRequire(import.meta.url)('ajv');
+  // Schemas are sources of ours, so they are not validated while the program runs.
+  const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false, ...options });
+  for (const [name, { accepts }] of Object.entries(formats)) ajv.addFormat(name, accepts);
+  return ajv;
+}

@@ -5,7 +5,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import writeStandalone from 'ajv/dist/standalone/index.js';
 import { build, type Plugin } from 'esbuild';
+import { ajv, validateConfig } from '../src/config/validate-config.ts';
 import { syncFile, syncFolder } from '../src/store/sqlite/sync-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -38,6 +40,8 @@ const APART = [
   'uqr',
   'yaml',
 ];
+/** The module whose validator is written out. */
+const VALIDATE_CONFIG = join(ROOT, 'src/config/validate-config.ts');
 /** The number of bundles that are kept, the newest. */
 const MAX_BUNDLES = 3;
 /** The address of a thread's file in a source. */
@@ -53,6 +57,7 @@ function keepPlaces(folder: string): Plugin {
     name: 'places',
     setup({ onLoad }) {
       onLoad({ filter: /\.(?:ts|mjs|js|cjs)$/ }, ({ path }) => {
+        if (path === VALIDATE_CONFIG) return { contents: writeValidator(), loader: 'js' };
         const written = readFileSync(path, 'utf8');
         const contents = written
           .replaceAll(THREAD_ADDRESS, (_, name: string) => {
@@ -67,6 +72,11 @@ function keepPlaces(folder: string): Plugin {
       });
     },
   };
+}
+
+/** The code of the validator as a module. */
+function writeValidator(): string {
+  return `export const validateConfig = (() => { const module = {}; ${writeStandalone.default(ajv, validateConfig)}; return module.exports; })();`;
 }
 
 const [folder = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** The schema of an entry of the catalogue, and the service that it describes. */
 
 import { isIPv4 } from 'node:net';
-import { Ajv, type ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { describeMemberProblem, describeSettingProblem } from '../domain/input-problem.ts';
 import {
   type AcceptRule,
@@ -14,7 +14,7 @@ import {
   STATUS_PAGE_KINDS,
   type StatusPageKind,
 } from '../domain/service.ts';
-import { type Static, strictObject, Type } from '../json-schema.ts';
+import { createCompiler, type Static, strictObject, Type } from '../json-schema.ts';
 import { CHECK_MEMBERS, operatorLimits, parseMembers, refuseMembers } from '../kinds/check-members.ts';
 import { validatePublicSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
@@ -70,10 +70,9 @@ const CatalogueEntrySchema = strictObject({
 
 type CatalogueEntry = Static<typeof CatalogueEntrySchema>;
 
-// The schema is a source of ours, so that it is not validated at each start.
-const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false });
-for (const [name, { accepts }] of Object.entries(ENTRY_FORMATS)) ajv.addFormat(name, accepts);
-const validate = ajv.compile<CatalogueEntry>(CatalogueEntrySchema);
+const compile = createCompiler(ENTRY_FORMATS);
+/** Null: no entry was read yet. */
+let validate: ValidateFunction<CatalogueEntry> | null = null;
 
 /** One problem, at a path within the file such as `['services', '3', 'check', 'url']`. */
 export interface EntryProblem {
@@ -89,6 +88,7 @@ export type EntryReading =
 
 /** Validates the entry with that index in the list. */
 export function readEntry(item: unknown, index: number): EntryReading {
+  validate ??= compile(CatalogueEntrySchema);
   if (!validate(item)) return { errors: validate.errors ?? [] };
   const problems = [...wrongSettings(item, index), ...wrongMembers(item, index)];
   return problems.length > 0 ? { problems } : { service: toService(item) };

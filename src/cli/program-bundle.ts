@@ -1,6 +1,15 @@
 /** The place of the bundle of the program's sources, and its state; see `workers/bundle.ts`. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,25 +33,32 @@ interface BundlePlan {
 export function planBundle(folder = FOLDER, root = ROOT): BundlePlan {
   const hash = createHash('sha256')
     .update(JSON.stringify(root))
-    .update(readFileSync(join(root, 'package.json')));
-  for (const file of listSources(root)) {
-    const found = statSync(join(root, file), { throwIfNoEntry: false });
-    // Layers of container images store times in whole seconds.
-    hash.update(JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]));
-  }
-  const bundle = join(folder, hash.digest('hex').slice(0, 32));
+    .update(readFileSync(join(root, 'package.json')))
+    .update([...marksIn(root, 'src'), ...marksIn(root, 'workers'), markOf(root, PACKAGE_LIST)].join('\n'))
+    .digest('hex');
+  const bundle = join(folder, hash.slice(0, 32));
   return {
     entry: join(bundle, 'src/cli/program.cjs'),
     prepare: existsSync(bundle) || !canWrite(folder) ? null : [join(root, 'workers/bundle.ts'), bundle],
   };
 }
 
-/** All files that are bundled, and the list of packages, relative to the root. */
-function listSources(root: string): string[] {
-  const files = ['src', 'workers'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  );
-  return [...files.filter((file) => /\.ts$|\.[cm]js$/.test(file)).sort(), PACKAGE_LIST];
+/** The marks of all files in a folder that are bundled. The recursive list of Node.js takes 25 ms more. */
+function marksIn(root: string, folder: string): string[] {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  return entries.sort(byName).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return marksIn(root, path);
+    return /\.ts$|\.[cm]js$/.test(path) ? [markOf(root, path)] : [];
+  });
+}
+
+const byName = ({ name: a }: Dirent, { name: b }: Dirent) => (a < b ? -1 : 1);
+
+/** A text that changes with a file. Layers of container images store times in whole seconds. */
+function markOf(root: string, file: string): string {
+  const found = statSync(join(root, file), { throwIfNoEntry: false });
+  return JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]);
 }
 
 function canWrite(folder: string): boolean {

@@ -6,14 +6,14 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load-config.ts';
 import { announceStart } from '../thread/compiled-code.cjs';
-import { boundHeapGrowth } from '../thread/v8-options.ts';
+import { boundHeaps } from '../thread/v8-options.ts';
 import { isSmallFleet, planLargeHeaps } from './child-memory.ts';
 import { endByError } from './command.ts';
 import { estimateServices } from './fleet-size.ts';
 
 /** After this time the start counts as over: threads have made what it takes them to check and to answer, and keep their code. */
 const START_OVER_MS = 1_000;
-/** They keep it for the options of V8 that they began with, so the growth of heaps is bounded later. */
+/** They keep it for the options of V8 that they began with, so heaps are bounded later. */
 const HEAPS_BOUND_MS = 3_000;
 
 /** Ends the process with status 2 and all problems of the configuration, if it has any. */
@@ -54,7 +54,7 @@ async function run(): Promise<void> {
     joinProcess(program, log, () => isAlone(values.parent, values.shell));
     await program;
     setTimeout(announceStart, START_OVER_MS).unref();
-    setTimeout(() => boundHeapGrowth(process.env.NODE_OPTIONS), HEAPS_BOUND_MS).unref();
+    setTimeout(() => boundHeaps(process.env.NODE_OPTIONS), HEAPS_BOUND_MS).unref();
   } catch (error) {
     endByFailedStart(log, error);
   }

@@ -81,6 +81,11 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   },
 };
 
+/** Tests of the formats, by their names. */
+export const FORMAT_TESTS = Object.fromEntries(
+  Object.entries(FORMATS).map(([name, { read }]) => [name, (text: string) => read(text) !== null]),
+);
+
 /**
  * Parses an address or a CIDR block into the canonical form of a block: `10.1.2.3` becomes `10.1.2.3/32`, `10.1.2.3/8`
  * becomes `10.0.0.0/8`, and IPv4-mapped IPv6 becomes IPv4. Null: neither, by the strict notations of RFC 4632 and RFC 4291.

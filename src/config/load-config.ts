@@ -1,16 +1,14 @@
 /** Loads the configuration from the environment, the file and the defaults, in this order of precedence. */
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
-import { parseDuration } from '../domain/durations.ts';
 import { messageOf } from '../error.ts';
 import type { TSchema } from '../json-schema.ts';
 import { isExtension, readYaml } from '../yaml-file.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeErrors, formatPath, type SchemaProblem } from './describe-errors.ts';
 import { readEnvironment } from './environment.ts';
-import { FORMATS } from './formats.ts';
 import { type Config, findContradictions, resolveConfig } from './resolve-config.ts';
-import { CONFIG_SCHEMA, type ConfigText } from './schema.ts';
+import { CONFIG_SCHEMA } from './schema.ts';
+import { validateConfig } from './validate-config.ts';
 
 interface ConfigSource {
   /** YAML file; null: only defaults and environment. */
@@ -20,25 +18,6 @@ interface ConfigSource {
   /** Reads the file and the files in `..._FILE` variables. Default: from disk. */
   readonly readFile?: (path: string) => string;
 }
-
-const ajv = new Ajv({
-  allErrors: true,
-  useDefaults: true,
-  verbose: true,
-  strict: false,
-  // The schema is a source of ours, which test/config/ validates: each command would take 50 ms for it.
-  validateSchema: false,
-  meta: false,
-  // The code runs once.
-  code: { optimize: false },
-});
-for (const [name, { read }] of Object.entries(FORMATS)) ajv.addFormat(name, (text) => read(text) !== null);
-ajv.addKeyword({
-  keyword: 'minMs',
-  type: 'string',
-  validate: (minMs: number, text: string) => (parseDuration(text) ?? minMs) >= minMs,
-});
-const validate = ajv.compile<ConfigText>(CONFIG_SCHEMA);
 
 /** Reads, validates and resolves. Relative paths stay relative to the working directory. Throws {@link ConfigError}. */
 export function loadConfig({
@@ -63,10 +42,10 @@ export function loadConfig({
   };
   const problems = [...fileProblems, ...environment.problems];
   let config: Config | null = null;
-  if (validate(merged)) {
+  if (validateConfig(merged)) {
     config = resolveConfig(merged);
     problems.push(...findContradictions(config).map(locate));
-  } else problems.push(...describeErrors(validate.errors ?? []).map(locate));
+  } else problems.push(...describeErrors(validateConfig.errors ?? []).map(locate));
   if (config === null || problems.length > 0)
     throw new ConfigError(problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)));
   return config;

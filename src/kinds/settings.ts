@@ -1,5 +1,5 @@
 /** Reads and validates the settings of checks by the schemas of their kinds: from forms, commands and files alike. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { FailureCause } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/input-problem.ts';
@@ -10,7 +10,7 @@ import {
   MONITORING_KINDS,
   type ProbedKind,
 } from '../domain/service.ts';
-import type { TSchema } from '../json-schema.ts';
+import { createCompiler, type TSchema } from '../json-schema.ts';
 import { explainLine } from './assertions.ts';
 import type { WrongSetting } from './check-kind.ts';
 import { CHECK_KINDS } from './kinds-table.ts';
@@ -204,14 +204,12 @@ function schemaOf(kind: CheckKind) {
   return kind === 'heartbeat' ? null : CHECK_KINDS[kind].settings;
 }
 
-// The schemas are sources of ours, so they are not validated at each start.
-const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false });
-for (const [name, { accepts }] of Object.entries(SETTING_FORMATS)) ajv.addFormat(name, accepts);
+const compile = createCompiler(SETTING_FORMATS);
 const validators = new Map<ProbedKind, ValidateFunction<CheckSettings>>();
 
 function validatorOf(kind: ProbedKind): ValidateFunction<CheckSettings> {
   return getOrInsert(validators, kind, () =>
-    ajv.compile<CheckSettings>({ ...CHECK_KINDS[kind].settings, additionalProperties: false }),
+    compile<CheckSettings>({ ...CHECK_KINDS[kind].settings, additionalProperties: false }),
   );
 }
 

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
 import { toError } from '../error.ts';
+import { usualLimits } from './v8-options.ts';
 
 export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
 
@@ -66,7 +67,7 @@ export function startThread<M extends Methods>(
   entry: URL,
   workerData: unknown,
   onEnd: (reason: Error) => void,
-  limits: ResourceLimits = {},
+  limits: ResourceLimits = usualLimits(),
 ): ThreadClient<M> {
   // The system shows the name, for example in `top -H`.
   const name = basename(entry.pathname).split('.', 1)[0];

@@ -3,26 +3,38 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Each of six threads has a young generation of three such spaces. Old generations are compacted at every collection, and
- * grow by a tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it
- * is called; only what runs often is compiled to machine code. One helper thread of V8 compiles and collects instead of
- * four, each with memory of its own. With 1,200 services the program held 179 MB instead of 206 MB 90 s after a start, and its start
- * and these seconds took 9 % more CPU time (2026-11-28, 2 cores, beside other work); each option alone is within the noise of 10 MB.
- * `--no-short-builtin-calls`: threads call the builtin functions of V8 where the program has them, instead of in a copy of 2 MB that is
- * mapped for each thread: 152 MB held instead of 158 MB, in the same CPU time.
+ * Each thread has a young generation of three such spaces. One helper thread of V8 compiles and collects instead of four, each with memory
+ * of its own. V8 does not compare these two options before it takes compiled code. With any other one it would refuse the code that comes
+ * with Node.js, and each thread would compile Node's own modules: with those of {@link SMALL_HEAPS_LATER} the program took 1.0 s of CPU
+ * to ready instead of 0.77 s, with 1,200 services (2026-11-29, 2 cores, in turn beside other work).
  */
-export const SMALL_HEAPS = [
-  '--max-semi-space-size=1',
+export const SMALL_HEAPS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
+
+/**
+ * Options that are set when the start is over. After 90 s the program holds as much as with them from the beginning (131 MB). Old generations are compacted at every collection, and grow by a
+ * tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it is called; only what
+ * runs often is compiled to machine code.
+ */
+const SMALL_HEAPS_LATER = [
   '--optimize-for-size',
   '--heap-growing-percent=10',
   '--bytecode-old-age=2',
   '--no-sparkplug',
-  '--v8-pool-size=1',
-  '--no-short-builtin-calls',
 ];
 
-/** Returns true if this process was started for a small fleet. */
-export const hasSmallHeaps = (): boolean => process.execArgv.includes('--optimize-for-size');
+/**
+ * A thread whose heap may have 2 GiB or more calls the builtin functions of V8 in a copy of 2 MB that is mapped for it, otherwise where the
+ * program has them, in the same CPU time. MB.
+ */
+const SMALL_THREAD_MB = 2_040;
+
+/** Returns true if a process with these options was started for a small fleet; default: this one. */
+export const hasSmallHeaps = (execArgv: readonly string[] = process.execArgv): boolean =>
+  SMALL_HEAPS.every((option) => execArgv.includes(option));
+
+/** The limits of a thread that has no others. */
+export const usualLimits = () => (hasSmallHeaps() ? { maxOldGenerationSizeMb: SMALL_THREAD_MB } : {});
+
 /**
  * V8 takes spaces of 64 MiB where the machine has much memory, and each thread that loads a large fleet keeps two of them.
  * With 16 MiB the same objects survive the load of a fleet, in more collections. V8 would also allocate objects of kinds that often
@@ -42,31 +54,30 @@ const GROWTH_PERCENT = 50;
 const LARGE_GROWTH_PERCENT = 15;
 /** A heap with less in it than this, bytes, is small, and holds little garbage of a start. */
 const LARGE_HEAP_BYTES = 33_554_432;
-/** The option of V8, which a small memory or the operator may have set. */
-const OPTION = '--heap-growing-percent';
 
 /**
- * The option to set; null: one is set already. `execArgv` and `nodeOptions`: how the process was started. `usedBytes`: of the heap of the
- * main thread.
+ * The options of V8 to set when the start is over, but for those that the operator has set. `execArgv` and `nodeOptions`: how the process was
+ * started. `usedBytes`: of the heap of the main thread.
  */
-export function planHeapGrowth(
+export function planHeapBounds(
   usedBytes: number,
   execArgv: readonly string[],
   nodeOptions = '',
-): string | null {
-  return [...execArgv, nodeOptions].some((text) => text.includes(OPTION))
-    ? null
-    : `${OPTION}=${usedBytes < LARGE_HEAP_BYTES ? GROWTH_PERCENT : LARGE_GROWTH_PERCENT}`;
+): readonly string[] {
+  const growth = usedBytes < LARGE_HEAP_BYTES ? GROWTH_PERCENT : LARGE_GROWTH_PERCENT;
+  const wanted = hasSmallHeaps(execArgv) ? SMALL_HEAPS_LATER : [`--heap-growing-percent=${growth}`];
+  const given = [...execArgv, nodeOptions].join(' ');
+  return wanted.filter((option) => !given.includes(option.replace(/=.*/, '')));
 }
 
 /**
- * Bounds the growth of all heaps of this process from now on. Call it when all is loaded: while a heap is filled for the first time,
- * early collections find nothing. Under overload, what waits for clients outlives the young generation, so that old generations would
- * otherwise grow to several times of what they need.
+ * Bounds all heaps of this process from now on. Call it when all is loaded: while a heap is filled for the first time, early
+ * collections find nothing. Under overload, what waits for clients outlives the young generation, so that old generations would otherwise
+ * grow to several times of what they need.
  */
-export function boundHeapGrowth(nodeOptions?: string): void {
-  const option = planHeapGrowth(getHeapStatistics().used_heap_size, process.execArgv, nodeOptions);
-  if (option !== null) setFlagsFromString(option);
+export function boundHeaps(nodeOptions?: string): void {
+  const { used_heap_size: usedBytes } = getHeapStatistics();
+  for (const option of planHeapBounds(usedBytes, process.execArgv, nodeOptions)) setFlagsFromString(option);
 }
 
 /**

@@ -10,21 +10,12 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
   t.same(planMemory({}, true, null), {
-    execArgv: [
-      '--use-system-ca',
-      '--max-semi-space-size=1',
-      '--optimize-for-size',
-      '--heap-growing-percent=10',
-      '--bytecode-old-age=2',
-      '--no-sparkplug',
-      '--v8-pool-size=1',
-      '--no-short-builtin-calls',
-    ],
+    execArgv: ['--use-system-ca', '--max-semi-space-size=1', '--v8-pool-size=1'],
     env: {
       MALLOC_ARENA_MAX: '1',
       MALLOC_MMAP_THRESHOLD_: '8192',
       MALLOC_TRIM_THRESHOLD_: '65536',
-      MALLOC_TOP_PAD_: '0',
+      MALLOC_TOP_PAD_: '65536',
     },
   });
   const own = {

@@ -48,6 +48,7 @@ t.test('it joins the sources once, with every thread and every place that a sour
     t.ok(all.includes(`/workers/${name}.cjs`), `the thread ${name} is started from the bundle`);
   t.notMatch(all, /workers\/[a-z-]+\.ts'/, 'none is started from its source');
   t.notMatch(all, /import\.meta\.(?!main\b)/, 'no place is that of the bundle');
+  t.match(all, /\bvalidateConfig=\(\(\)=>/, 'the validator of the configuration is written out');
   t.ok(all.includes('importModule("node:sqlite")'));
   t.notMatch(all, /(?<![.$\w])import\(/, 'nothing is imported by an experimental function');
   t.notMatch(all, /[^\0-\x7f]/, 'no character makes V8 keep a file in two bytes a character');

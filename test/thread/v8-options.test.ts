@@ -1,19 +1,36 @@
 /** The bound on the garbage of heaps, which gives way to what was set before. */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { planHeapGrowth } from '../../src/thread/v8-options.ts';
+import { planHeapBounds, SMALL_HEAPS } from '../../src/thread/v8-options.ts';
 
 const MB = 1_048_576;
 
 t.test('heaps grow by half, unless a small memory or the operator has set a bound', async (t) => {
-  t.equal(planHeapGrowth(20 * MB, [], undefined), '--heap-growing-percent=50');
-  t.equal(
-    planHeapGrowth(31 * MB, ['--use-system-ca'], '--max-semi-space-size=8'),
+  t.same(planHeapBounds(20 * MB, [], undefined), ['--heap-growing-percent=50']);
+  t.same(planHeapBounds(31 * MB, ['--use-system-ca'], '--max-semi-space-size=8'), [
     '--heap-growing-percent=50',
-  );
-  t.equal(planHeapGrowth(32 * MB, [], undefined), '--heap-growing-percent=15', 'large ones by less');
-  t.equal(planHeapGrowth(30 * MB, ['--heap-growing-percent=10']), null);
-  t.equal(planHeapGrowth(400 * MB, [], '--heap-growing-percent=30'), null);
+  ]);
+  t.same(planHeapBounds(32 * MB, [], undefined), ['--heap-growing-percent=15'], 'large ones by less');
+  t.same(planHeapBounds(400 * MB, [], '--heap-growing-percent=30'), []);
+  const small = [
+    '--optimize-for-size',
+    '--heap-growing-percent=10',
+    '--bytecode-old-age=2',
+    '--no-sparkplug',
+  ];
+  t.same(planHeapBounds(30 * MB, SMALL_HEAPS), small);
+  t.same(planHeapBounds(30 * MB, SMALL_HEAPS, '--heap-growing-percent=30 --no-sparkplug'), [
+    '--optimize-for-size',
+    '--bytecode-old-age=2',
+  ]);
+});
+
+t.test('the options of a start leave the compiled code of Node.js valid', async (t) => {
+  const tag = (options: readonly string[]) =>
+    spawnSync(process.execPath, [...options, '--print', 'v8.cachedDataVersionTag()'], {
+      encoding: 'utf8',
+    }).stdout;
+  t.equal(tag(SMALL_HEAPS), tag([]));
 });
 
 /** Megabytes in use in a process of its own before and after {@link collectStart}, with garbage of so many megabytes. */

@@ -1,8 +1,8 @@
 /** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { SettingProblem } from '../../domain/input-problem.ts';
 import { findForbidden } from '../../domain/printable-text.ts';
-import type { TSchema } from '../../json-schema.ts';
+import { createCompiler, type TSchema } from '../../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../../kinds/check-members.ts';
 import { describeKeyword } from '../../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome, type Refused } from './change.ts';
@@ -23,9 +23,7 @@ const DOCUMENT_FORMATS = {
   },
 } as const;
 
-// The schemas are sources of ours, so that they are not validated at each start.
-const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false, verbose: true });
-for (const [name, { accepts }] of Object.entries(DOCUMENT_FORMATS)) ajv.addFormat(name, accepts);
+const compile = createCompiler(DOCUMENT_FORMATS, { verbose: true });
 
 /**
  * Creates the reader of documents of a schema, which is compiled when the first one is read. A document is refused with
@@ -37,7 +35,7 @@ export function createDocumentReader<T>(schema: TSchema): (value: unknown) => Ou
   return (value) => {
     const long = findLongLists(schema, value);
     if (long.length > 0) return { ok: false, refusals: long };
-    validate ??= ajv.compile<T>(schema);
+    validate ??= compile<T>(schema);
     if (validate(value)) return accept(value);
     return { ok: false, refusals: refusalsOf(validate.errors ?? []) };
   };
