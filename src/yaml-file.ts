@@ -6,10 +6,14 @@
 import { createRequire } from 'node:module';
 import {
   CORE_SCHEMA,
+  EVENT_ID,
+  type Event,
   FAILSAFE_SCHEMA,
   loadAll,
   mapTag,
   mergeTag,
+  parseEvents,
+  SCALAR_STYLE,
   seqTag,
   strTag,
   YAMLException,
@@ -90,6 +94,60 @@ export function readYaml(text: string, file: string, linesBefore = 0) {
       return line === null ? null : line + linesBefore;
     },
   };
+}
+
+/** A piece of a text that is a scalar, the name of an anchor or alias, or a tag. */
+export interface YamlToken {
+  readonly kind: 'plain' | 'quoted' | 'anchor' | 'alias' | 'other';
+  readonly text: string;
+  readonly from: number;
+  readonly until: number;
+  /** True of a value that stands for itself, letter by letter, and is no key of a member. */
+  readonly isSimple: boolean;
+}
+
+/** The tokens of a text between two offsets, in their order. Null: the text cannot be parsed, or a token crosses an offset. */
+export function readYamlTokens(text: string, from: number, until: number): readonly YamlToken[] | null {
+  try {
+    const tokens: YamlToken[] = [];
+    const open: { isMapping: boolean; isKey: boolean }[] = [];
+    for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
+      if (event.type === EVENT_ID.POP) {
+        open.pop();
+        continue;
+      }
+      const parent = open.at(-1);
+      const isKey = parent?.isMapping === true && parent.isKey;
+      if (parent !== undefined) parent.isKey = !parent.isKey;
+      tokens.push(...tokensOf(event, text, isKey));
+      if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS)
+        open.push({ isMapping: event.type === EVENT_ID.MAPPING, isKey: true });
+    }
+    const inside = tokens.filter((token) => token.until > from && token.from < until);
+    if (inside.some((token) => token.from < from || token.until > until)) return null;
+    return inside
+      .map((token) => ({ ...token, from: token.from - from, until: token.until - from }))
+      .sort((a, b) => a.from - b.from);
+  } catch {
+    return null;
+  }
+}
+
+function tokensOf(event: Event, text: string, isKey: boolean): YamlToken[] {
+  const tokens: YamlToken[] = [];
+  const add = (kind: YamlToken['kind'], from: number, until: number, isSimple = false) => {
+    if (from >= 0) tokens.push({ kind, text: text.slice(from, until), from, until, isSimple });
+  };
+  if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return tokens;
+  add(event.type === EVENT_ID.ALIAS ? 'alias' : 'anchor', event.anchorStart, event.anchorEnd);
+  if (event.type === EVENT_ID.ALIAS) return tokens;
+  add('other', event.tagStart, event.tagEnd);
+  if (event.type !== EVENT_ID.SCALAR) return tokens;
+  const isQuoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
+  const kind = event.style === SCALAR_STYLE.PLAIN ? 'plain' : isQuoted ? 'quoted' : 'other';
+  const isSimple = kind !== 'other' && event.fast && event.tagStart < 0 && !isKey;
+  add(kind, event.valueStart, event.valueEnd, isSimple);
+  return tokens;
 }
 
 /** The document of a text that {@link readYaml} reads, with each value as the text that stands for it; null: it cannot be read. */

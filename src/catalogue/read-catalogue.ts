@@ -85,9 +85,8 @@ export async function findProblems(file: string): Promise<readonly string[] | nu
     const { list, bytes } = part;
     const text = bytes.toString();
     line ??= list.line;
-    const prologue = `${list.prologue}services:\n`;
     try {
-      readCatalogue(prologue + text, file, { lines: line - countLines(prologue), names });
+      readCatalogue(list.head + text + list.foot, file, { lines: line - countLines(list.head), names });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       problems.push(...error.problems);

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { dashDomain } from '../domain/service.ts';
 import type { NewService } from '../store/ports/services.ts';
-import { readYaml } from '../yaml-file.ts';
 import { hashText, mayHoldAnchor } from './entry-bytes.ts';
+import { createEntryParser, type EntryParser } from './entry-parser.ts';
 import { readEntry } from './read-entry.ts';
 import { type EntryList, type EntryPart, splitCatalogue } from './split-catalogue.ts';
 
@@ -46,6 +46,7 @@ const ENTRIES_PER_PAGE = 5_000;
 
 /**
  * Reads the file. `isOutdated`: whether nobody needs the rest; the scan then ends with null. Rejects if the file cannot be read.
+ * `takePage`: takes each page as soon as it is full, and no page is kept; the scan waits for it, and rejects as it does.
  */
 export async function scanCatalogue(file: string, wanted: Wanted): Promise<CatalogueScan>;
 export async function scanCatalogue(
@@ -55,8 +56,15 @@ export async function scanCatalogue(
 ): Promise<CatalogueScan | null>;
 export async function scanCatalogue(
   file: string,
+  wanted: 'all',
+  isOutdated: () => false,
+  takePage: (page: string) => Promise<void>,
+): Promise<CatalogueScan>;
+export async function scanCatalogue(
+  file: string,
   wanted: Wanted,
-  isOutdated = () => false,
+  isOutdated: () => boolean = () => false,
+  takePage: ((page: string) => Promise<void>) | null = null,
 ): Promise<CatalogueScan | null> {
   const digest = createHash('sha256');
   const entries = wanted === 'none' ? null : createEntries();
@@ -67,16 +75,13 @@ export async function scanCatalogue(
     digest.update(read);
     hasAnchors ||= mayHoldAnchor(read);
   };
-  const take = ({ list, bytes }: EntryPart): boolean => {
-    // An alias in the list means the anchor before it that is nearest, which may be in another part.
-    if (list.prologue !== '' && mayHoldAnchor(bytes)) return false;
-    const parsed: string[] = [];
-    const isSplit = list.split(bytes, (from, until, hash) => {
+  const take = ({ list, entries: places, bytes }: EntryPart): boolean => {
+    const texts: string[] = [];
+    for (const { from, until, hash } of places) {
       hashes.add(hash);
-      if (entries !== null && known?.has(hash) !== true) parsed.push(bytes.toString('utf8', from, until));
-      return true;
-    });
-    return isSplit && (entries?.add(list, parsed) ?? true);
+      if (entries !== null && known?.has(hash) !== true) texts.push(bytes.toString('utf8', from, until));
+    }
+    return entries?.add(list, texts) ?? true;
   };
   let outdated = false;
   const stop = () => {
@@ -85,14 +90,24 @@ export async function scanCatalogue(
   };
   let isRead = true;
   const partBytes = wanted === 'all' ? PART_BYTES.parsed : PART_BYTES.compared;
-  for await (const part of splitCatalogue(file, partBytes, onRead, stop))
+  const handOn = async () => {
+    for (const page of entries?.takePages() ?? []) await takePage?.(page);
+  };
+  for await (const part of splitCatalogue(file, partBytes, onRead, stop)) {
     isRead = isRead && part !== null && take(part);
+    if (takePage !== null && isRead) await handOn();
+  }
   if (outdated) return null;
-  const isWhole = isRead && entries !== null && !(known?.hasDouble() ?? hasEqual(hashes.sorted()));
+  // Two equal entries have the same slug, where both are parsed.
+  const isDoubled = () => known !== null && (known.hasDouble() ?? hasEqual(hashes.sorted()));
+  const isWhole = isRead && entries !== null && !isDoubled();
+  const isValid = isWhole && !entries.hasDouble();
+  entries?.endPage();
+  if (takePage !== null && isValid) await handOn();
   return {
     digest: digest.digest('hex'),
     hashes: isRead && !hasAnchors ? hashes.all() : null,
-    pages: isWhole ? entries.pages() : null,
+    pages: isValid ? entries.takePages() : null,
     slugs: entries?.slugs ?? [],
   };
 }
@@ -102,8 +117,9 @@ function createEntries() {
   const slugs: string[] = [];
   const names = createNumbers();
   const dashed = createNumbers();
-  const pages: string[] = [];
+  let pages: string[] = [];
   let page: NewService[] = [];
+  let parser: EntryParser | null = null;
   const endPage = () => {
     if (page.length > 0) pages.push(JSON.stringify(page));
     page = [];
@@ -112,7 +128,8 @@ function createEntries() {
     slugs: slugs as readonly string[],
     /** False: one of them has a problem. */
     add(list: EntryList, texts: readonly string[]): boolean {
-      const items = parseEntries(list, texts);
+      parser ??= createEntryParser(list);
+      const items = parser.parse(texts);
       if (items === null) return false;
       for (const item of items) {
         const reading = readEntry(item, 0);
@@ -125,20 +142,16 @@ function createEntries() {
       }
       return true;
     },
-    /** Null: two of them share a slug, or the name of a badge. */
-    pages(): readonly string[] | null {
-      endPage();
-      return hasEqual(names.sorted()) || hasEqual(dashed.sorted()) ? null : pages;
+    endPage,
+    /** The full pages that were not taken before. */
+    takePages(): readonly string[] {
+      const taken = pages;
+      pages = [];
+      return taken;
     },
+    /** Returns true if two of them share a slug, or the name of a badge. */
+    hasDouble: (): boolean => hasEqual(names.sorted()) || hasEqual(dashed.sorted()),
   };
-}
-
-/** Parses entries. Null: the parser has found a problem, or something else than entries. */
-function parseEntries({ prologue }: EntryList, texts: readonly string[]): readonly unknown[] | null {
-  if (texts.length === 0) return [];
-  const { content } = readYaml(`${prologue}services:\n${texts.join('')}`, 'entries');
-  const items = (content as { readonly services?: unknown } | null)?.services;
-  return Array.isArray(items) && items.length === texts.length ? items : null;
 }
 
 /** Numbers in a typed array that grows. */

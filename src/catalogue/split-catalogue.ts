@@ -4,11 +4,13 @@
  */
 import { open } from 'node:fs/promises';
 import { isExtension, readYaml } from '../yaml-file.ts';
-import { createEntrySplitter, type EntrySplitter } from './entry-bytes.ts';
+import { createLineSplitter, type EntryPlace, type EntrySplitter, splitFlow } from './entry-bytes.ts';
 
-export interface EntryList extends EntrySplitter {
-  /** Members before the list, to which aliases in it may refer; empty: none. */
-  readonly prologue: string;
+/** The list of a catalogue. Its entries are parsed between `head` and `foot`, joined by `separator`. */
+export interface EntryList {
+  readonly head: string;
+  readonly foot: string;
+  readonly separator: string;
   /** The number of lines before the first entry. */
   readonly line: number;
 }
@@ -16,21 +18,25 @@ export interface EntryList extends EntrySplitter {
 /** Some entries that follow each other in a file. */
 export interface EntryPart {
   readonly list: EntryList;
-  /** Valid until the next part is asked for. */
+  readonly entries: readonly EntryPlace[];
+  /** The entries and what stands between them; valid until the next part is asked for. */
   readonly bytes: Buffer;
 }
 
-/** Longer entries, and longer texts before the list, are left to the reader of whole files. */
+/** Longer entries, and longer texts before and after the list, are left to the reader of whole files. */
 const MAX_ENTRY_BYTES = 1_048_576;
-/** The prologue is parsed with each part. */
-const MAX_PROLOGUE = 65_536;
-const HEADER = /^\uFEFF?services:[ ]*(?:#.*)?\r?\n/m;
-const FIRST_ENTRY = /^(?:[ ]*(?:#.*)?\r?\n)*( *)-[ \r\n]/;
+const MAX_BESIDE_BYTES = 65_536;
+const KEY = /(?:^|[\s{,])(["']?)services\1[ \t]*:/g;
+/** An anchor or a tag of the list. */
+const PROPERTY = '[&!][^\\s[]*';
+const LINE_END = '[ \\t]*(?:#.*)?\\r?\\n';
+/** The text between the key and the first entry. */
+const LINES = new RegExp(`^(?:[ \\t]+${PROPERTY})*${LINE_END}(?:${LINE_END})*(?= *-[ \\t\\r\\n])`);
+const FLOW = new RegExp(`^(?:\\s|#.*\\n|${PROPERTY})*\\[`);
 
 /**
- * The entries of the file in parts. Null is given once, where the file is not a list whose entries begin on lines with the same
- * indentation. `onRead` is called with all bytes of the file, whatever its form. It stops when `isOutdated`. Rejects if the file
- * cannot be read.
+ * The entries of the file in parts. Null is given once, where the file is not a list that can be split, with nothing beside it but
+ * extensions. `onRead` is called with all bytes of the file, whatever its form. It stops when `isOutdated`. Rejects if the file cannot be read.
  */
 export async function* splitCatalogue(
   file: string,
@@ -38,57 +44,102 @@ export async function* splitCatalogue(
   onRead: (read: Buffer) => void,
   isOutdated: () => boolean,
 ): AsyncGenerator<EntryPart | null> {
-  let list: EntryList | null = null;
+  let found: FoundList | null = null;
   let isSplit = true;
-  /** The beginning of an entry that has not ended, or of the text before the list. */
+  /** The end of the list was found; the text after it follows. */
+  let isBehind = false;
+  /** The beginning of an entry that has not ended, or of the text before or after the list. */
   let rest: Buffer = Buffer.alloc(0);
+  const split = function* (bytes: Buffer, isLast: boolean): Generator<EntryPart | null> {
+    let list = bytes;
+    if (found === null) {
+      found = findList(bytes.toString());
+      if (found !== null) list = bytes.subarray(Buffer.byteLength(found.before));
+    }
+    if (found !== null && !isBehind) {
+      const { entries, end, isListEnd } = found.split(list, isLast);
+      if (entries.length > 0) yield { list: found, entries, bytes: list.subarray(0, end) };
+      isBehind = isListEnd;
+      list = list.subarray(end);
+    }
+    // The memory of a part is used again.
+    rest = Buffer.from(list);
+    isSplit = rest.length <= (isBehind ? MAX_BESIDE_BYTES : MAX_ENTRY_BYTES);
+    if (isLast) isSplit &&= found !== null && isWhole(found, isBehind, rest.toString());
+    if (!isSplit) yield null;
+  };
   for await (const read of readParts(file, partBytes)) {
     if (isOutdated()) return;
     onRead(read);
-    if (!isSplit) continue;
-    let bytes: Buffer = rest.length === 0 ? read : Buffer.concat([rest, read]);
-    if (list === null) {
-      const text = bytes.toString();
-      const found = findList(text);
-      if (found !== undefined) {
-        const before = text.slice(0, found.start);
-        list = {
-          ...createEntrySplitter(found.indent),
-          prologue: found.prologue,
-          line: before.split('\n').length - 1,
-        };
-        bytes = bytes.subarray(Buffer.byteLength(before));
-      }
-    }
-    const until = list?.lastEntry(bytes) ?? 0;
-    if (list !== null && until > 0) yield { list, bytes: bytes.subarray(0, until) };
-    // The memory of a part is used again.
-    rest = Buffer.from(bytes.subarray(until));
-    isSplit = rest.length <= MAX_ENTRY_BYTES;
-    if (!isSplit) yield null;
+    if (isSplit) yield* split(rest.length === 0 ? read : Buffer.concat([rest, read]), false);
   }
-  if (isSplit) yield list === null ? null : { list, bytes: rest };
+  if (isSplit) yield* split(rest, true);
 }
 
-/**
- * Finds the list at the beginning of a text: where its first entry starts, its indentation, and the members before it. Undefined: there
- * is none yet, or it is in another form.
- */
-export function findList(
-  text: string,
-): { readonly start: number; readonly indent: string; readonly prologue: string } | undefined {
-  const header = HEADER.exec(text);
-  if (header === null || header.index > MAX_PROLOGUE) return undefined;
-  const end = header.index + header[0].length;
-  const first = FIRST_ENTRY.exec(text.slice(end));
-  if (first === null) return undefined;
-  const prologue = text.slice(0, header.index);
-  const { content, problems } = readYaml(prologue, '');
-  const isExtended = Object.keys(content ?? {}).every(isExtension);
-  if (problems.length > 0 || typeof content !== 'object' || !isExtended) return undefined;
-  const indent = first[1] ?? '';
-  const start = end + first[0].length - '- '.length - indent.length;
-  return { start, indent, prologue: content === null ? '' : prologue };
+/** A list that was found at the beginning of a text. */
+interface FoundList extends EntryList {
+  /** The text before the first entry. */
+  readonly before: string;
+  /** The text that closes it, apart from the one that follows the list in the file. */
+  readonly closing: string;
+  readonly split: EntrySplitter;
+}
+
+/** Returns true if the list has ended, with nothing after it but extensions. */
+function isWhole({ before, closing }: FoundList, isBehind: boolean, after: string): boolean {
+  if (closing === '') return isCatalogue(before + after);
+  return isBehind && isCatalogue(before + after);
+}
+
+/** Finds the list at the beginning of a text, up to its first entry. Null: there is none yet, or it is in another form. */
+export function findList(text: string): FoundList | null {
+  for (const key of text.slice(0, MAX_BESIDE_BYTES).matchAll(KEY)) {
+    const end = key.index + key[0].length;
+    const rest = text.slice(end, end + MAX_BESIDE_BYTES);
+    const isAtMargin = /(?:^|[\n\uFEFF])["']?$/.test(text.slice(0, text.lastIndexOf('services', end)));
+    const lines = isAtMargin ? LINES.exec(rest) : null;
+    if (lines !== null) {
+      const before = text.slice(0, end + lines[0].length);
+      const indent = / */.exec(rest.slice(lines[0].length))?.[0] ?? '';
+      if (isCatalogue(before))
+        return listOf(before, '', { head: 'services:\n', split: createLineSplitter(indent) });
+    }
+    const flow = FLOW.exec(rest);
+    if (flow === null) continue;
+    const before = text.slice(0, end + flow[0].length);
+    for (const closing of [']', ']}'])
+      if (isCatalogue(before + closing))
+        return listOf(before, closing, {
+          head: closing === ']' ? 'services: [' : '{services: [',
+          split: splitFlow,
+        });
+  }
+  return null;
+}
+
+/** `head`: what is enough before the entries, where nothing before them has a meaning for them. */
+function listOf(
+  before: string,
+  closing: string,
+  { head, split }: { readonly head: string; readonly split: EntrySplitter },
+): FoundList {
+  const line = before.split('\n').length - 1;
+  const isMeaningful = /[&%]/.test(before);
+  return {
+    ...{ before, closing, split, line },
+    head: isMeaningful ? before : head,
+    foot: closing,
+    separator: closing === '' ? '' : ',',
+  };
+}
+
+/** Returns true if a text is a catalogue without entries. */
+function isCatalogue(text: string): boolean {
+  const { content, problems } = readYaml(text, '');
+  if (problems.length > 0 || typeof content !== 'object' || content === null) return false;
+  const { services, ...others } = content as { readonly [name: string]: unknown };
+  const isEmpty = services === null || (Array.isArray(services) && services.length === 0);
+  return isEmpty && Object.keys(others).every(isExtension);
 }
 
 /** Reads a file part by part. While the caller works on a part, the next one is read; each is valid until the next one is asked for. */

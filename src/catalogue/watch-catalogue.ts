@@ -86,7 +86,7 @@ async function readWhole(file: string): Promise<readonly NewService[]> {
   if (problems !== null && problems.length > 0) throw new CatalogueError(problems);
   if (size > MAX_WHOLE_BYTES)
     throw new CatalogueError([
-      `${file}: a file of more than 64 MiB must be a list named "services" whose entries begin with "-" on lines with the same indentation, without anchors`,
+      `${file}: a file of more than 64 MiB must be a list named "services", in brackets or with entries that begin with "-" on lines with the same indentation`,
     ]);
   return readCatalogue(await readFile(file, 'utf8'), file);
 }
@@ -264,6 +264,43 @@ function asStored<Marked extends Pick<CatalogueMark, 'digest'>>(marked: Marked, 
   return { ...marked, digest: `${version} ${marked.digest}` };
 }
 
+/** The dependencies of storing a list. */
+interface CatalogueWriting {
+  readonly registry: CatalogueStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly file: string;
+  /** Of the program: another one may read the same file otherwise. */
+  readonly version: string;
+}
+
+/**
+ * Stores the list of a registry that has no services while it is read, and logs `message`. False: it must be read before it is stored,
+ * because it has a problem, cannot be read in parts, or the disk takes no writes; entries may be stored by then.
+ */
+export async function storeWhileReading(writing: CatalogueWriting, message: string): Promise<boolean> {
+  const { log, file, version } = writing;
+  const pages = createPageWriter(writing);
+  /** A page is read while the one before it is stored. */
+  let storing: Promise<void> = Promise.resolve();
+  try {
+    const mark = await scanCatalogue(file, 'all', NEVER, async (page) => {
+      await storing;
+      storing = pages.put(page);
+      storing.catch(() => {});
+    });
+    await storing;
+    if (mark.pages === null) return false;
+    log.info({ ...(await pages.end(asStored(mark, version).digest)), file }, message);
+    return true;
+  } catch (error) {
+    if (refusalOf(error) === null) throw error;
+    return false;
+  }
+}
+
+const NEVER = (): false => false;
+
 /** Time before a list is stored again after the disk has refused it, milliseconds. */
 const STORE_RETRY_MS = 2_000;
 
@@ -272,28 +309,14 @@ const STORE_RETRY_MS = 2_000;
  * and the newest whole list is retried; a part of a list is refused, since it adds to lists that are stored. Rejects with
  * other errors of the registry, too.
  */
-export function createCatalogueWriter({
-  registry,
-  clock,
-  log,
-  file,
-  version,
-}: {
-  readonly registry: CatalogueStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** For the log. */
-  readonly file: string;
-  /** Of the program: another one may read the same file otherwise. */
-  readonly version: string;
-}) {
+export function createCatalogueWriter({ registry, clock, log, file, version }: CatalogueWriting) {
   let newest = 0;
   /** Why the newest whole list waits; null: it does not. */
   let refusal: unknown = null;
   const store = (list: CatalogueList, isOutdated: () => boolean): Promise<CatalogueOutcome | null> =>
     list.isPart || list.pages.length <= 1
       ? registry.putCatalogue(list)
-      : putInPages(list, { registry, clock, log, file, isOutdated });
+      : putInPages(list, { registry, clock, log, file, version }, isOutdated);
   return async (list: CatalogueList, message: string): Promise<void> => {
     if (list.isPart && refusal !== null) throw refusal;
     newest += 1;
@@ -320,44 +343,45 @@ export function createCatalogueWriter({
 /** Pause between two lines of the log, milliseconds. */
 const PROGRESS_MS = 10_000;
 
-/** The dependencies of {@link putInPages}. */
-interface PageWriting {
-  readonly registry: CatalogueStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** For the log. */
-  readonly file: string;
-  /** Returns true if another list is stored by now; this one is then given up. */
-  readonly isOutdated: () => boolean;
-}
-
 /**
- * Replaces the public list. Null: it was given up. Rejects with errors of the registry; the list is then stored in part,
- * and has to be put again.
+ * Replaces the public list. Null: `isOutdated`, since another list is stored by now. Rejects with errors of the registry; the list is then
+ * stored in part, and has to be put again.
  */
 async function putInPages(
-  { pages, digest }: CatalogueList,
-  { registry, clock, log, file, isOutdated }: PageWriting,
+  list: CatalogueList,
+  writing: CatalogueWriting,
+  isOutdated: () => boolean,
 ): Promise<CatalogueOutcome | null> {
+  const pages = createPageWriter(writing, list.pages.length);
+  for (const page of list.pages) {
+    if (isOutdated()) return null;
+    await pages.put(page);
+  }
+  return isOutdated() ? null : await pages.end(list.digest);
+}
+
+/** Stores the pages of a list, and logs how far it is. `count`: of the pages, if it is known. */
+function createPageWriter({ registry, clock, log, file }: CatalogueWriting, count?: number) {
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   const ids: number[] = [];
   let loggedMs = clock.monotonic();
-  for (const [index, page] of pages.entries()) {
-    if (isOutdated()) return null;
-    const stored = await registry.putCataloguePage(page);
-    outcome.added += stored.added;
-    outcome.changed += stored.changed;
-    outcome.unchanged += stored.unchanged;
-    for (const id of stored.ids) ids.push(id);
-    if (clock.monotonic() - loggedMs >= PROGRESS_MS) {
+  let page = 0;
+  return {
+    async put(text: string): Promise<void> {
+      const stored = await registry.putCataloguePage(text);
+      page++;
+      outcome.added += stored.added;
+      outcome.changed += stored.changed;
+      outcome.unchanged += stored.unchanged;
+      for (const id of stored.ids) ids.push(id);
+      if (clock.monotonic() - loggedMs < PROGRESS_MS) return;
       loggedMs = clock.monotonic();
-      log.info(
-        { entries: ids.length, page: index + 1, pages: pages.length, file },
-        'the catalogue is being stored',
-      );
-    }
-  }
-  if (isOutdated()) return null;
-  outcome.removed = await registry.endCatalogue(Float64Array.from(ids), digest);
-  return outcome;
+      log.info({ entries: ids.length, page, pages: count, file }, 'the catalogue is being stored');
+    },
+    /** Removes what is on no page. */
+    async end(digest: string): Promise<CatalogueOutcome> {
+      outcome.removed = await registry.endCatalogue(Float64Array.from(ids), digest);
+      return outcome;
+    },
+  };
 }

@@ -44,7 +44,8 @@ async function countListed(file: string): Promise<number> {
   let rest = '';
   for await (const chunk of createReadStream(file, { encoding: 'utf8', highWaterMark: 1_048_576 })) {
     const text = rest + String(chunk);
-    const end = text.lastIndexOf('\n') + 1;
+    // A file may be a single line.
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf(',')) + 1;
     count += countSlugs(text.slice(0, end));
     rest = text.slice(end);
   }

@@ -6,6 +6,7 @@ import {
   loadCatalogue,
   markCatalogue,
   type SeenCatalogue,
+  storeWhileReading,
   watchCatalogue,
 } from '../catalogue/watch-catalogue.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
@@ -75,9 +76,7 @@ export async function startMonitor(
   const { samples, observations, redis, status } = stores;
 
   // Services.
-  const putCatalogue = createCatalogueWriter({ registry, clock, log, file, version: VERSION });
-  if (await reading.isStored) log.info({ file }, 'the catalogue is as it was');
-  else await putCatalogue((await loadCatalogue(file)).list, 'the catalogue is loaded');
+  const putCatalogue = await loadList(parts, await reading.isStored);
   const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
   // Redis gets the statuses of all services together, and a cluster reads the regions that vote from them.
   let states: readonly ServiceState[] =
@@ -190,6 +189,18 @@ export async function startMonitor(
       log.info({ samples: samples.stats().appended }, 'all samples are stored, or kept on disk');
     },
   };
+}
+
+/** Stores the list of the file, if it is not stored as it is. Resolves with what stores later lists. */
+async function loadList({ config, shared: { registry }, clock, log }: RoleParts, isKnown: boolean) {
+  const { file } = config.catalogue;
+  const writing = { registry, clock, log, file, version: VERSION };
+  const putCatalogue = createCatalogueWriter(writing);
+  const message = 'the catalogue is loaded';
+  if (isKnown) log.info({ file }, 'the catalogue is as it was');
+  else if ((await registry.lastServiceId()) > 0 || !(await storeWhileReading(writing, message)))
+    await putCatalogue((await loadCatalogue(file)).list, message);
+  return putCatalogue;
 }
 
 /** The samples of the monitor, with those that the record could not hand to their store yet. */

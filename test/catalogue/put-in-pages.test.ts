@@ -1,11 +1,18 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createCatalogueWriter } from '../../src/catalogue/watch-catalogue.ts';
+import {
+  createCatalogueWriter,
+  markCatalogue,
+  storeWhileReading,
+} from '../../src/catalogue/watch-catalogue.ts';
 import { silentLog } from '../../src/log.ts';
-import type { CatalogueList } from '../../src/store/ports/services.ts';
+import type { CatalogueList, CatalogueStore } from '../../src/store/ports/services.ts';
 import { entry } from '../store/registry-fixtures.ts';
 import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openRegistryHere } from '../support/registry-here.ts';
+import { entry as entryText } from './catalogue-texts.ts';
 
 const listOf = (digest: string, ...pages: readonly string[][]): CatalogueList => ({
   ...{ digest, isPart: false },
@@ -19,8 +26,8 @@ async function begin(t: Test, onPage: (page: number) => Promise<void> = async ()
   const clock = createFakeClock();
   const lines: unknown[] = [];
   let pages = 0;
-  const write = createCatalogueWriter({
-    registry: double({
+  const writing = {
+    registry: double<CatalogueStore>({
       putCatalogue: (list) => registry.putCatalogue(list),
       async putCataloguePage(page) {
         pages += 1;
@@ -30,12 +37,13 @@ async function begin(t: Test, onPage: (page: number) => Promise<void> = async ()
       endCatalogue: (ids, digest) => registry.endCatalogue(ids, digest),
     }),
     clock,
-    log: { ...silentLog, info: (fields, message) => void lines.push([message, fields]) },
+    log: { ...silentLog, info: (fields: object, message: string) => void lines.push([message, fields]) },
     file: 'c.yaml',
     version: 'v',
-  });
+  };
+  const write = createCatalogueWriter(writing);
   const slugs = async () => (await registry.loadServices()).map(({ service }) => service.slug);
-  return { registry, clock, write, lines, slugs, pages: () => pages };
+  return { registry, clock, writing, write, lines, slugs, pages: () => pages };
 }
 
 t.test('it stores a long list page by page, and logs how far it is', async (t) => {
@@ -84,4 +92,35 @@ t.test('it gives up a list for a newer one, and removes nothing for it', async (
   t.same(await world.slugs(), ['x', 'y']);
   t.match(world.lines, [['the newer one', {}]]);
   t.equal(world.lines.length, 1);
+});
+
+/** A catalogue file beside the registry of a test. */
+function writeFile(t: Test, entries: readonly string[]): string {
+  const file = join(t.testdirName, 'c.yaml');
+  writeFileSync(file, `services:\n${entries.join('')}`);
+  return file;
+}
+
+t.test('it stores the first list while it reads it', async (t) => {
+  const world = await begin(t);
+  const file = writeFile(
+    t,
+    Array.from({ length: 12_000 }, (_, index) => entryText(`s${index}`)),
+  );
+  t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded'), true);
+  t.same([(await world.slugs()).length, world.pages()], [12_000, 3]);
+  t.same(world.lines, [['it is loaded', { added: 12_000, changed: 0, removed: 0, unchanged: 0, file }]]);
+  const { digest } = await markCatalogue(file);
+  t.equal(await world.registry.hasCatalogue(`v ${digest}`), true);
+});
+
+t.test('it leaves a list to others that has a problem, or while the disk is full', async (t) => {
+  const world = await begin(t, async () => {
+    throw Object.assign(new Error('full'), { code: 'storage_full', refusal: { code: 'storage_full' } });
+  });
+  for (const entries of [[entryText('a'), entryText('a')], [entryText('A')], [entryText('a')]]) {
+    const file = writeFile(t, entries);
+    t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded'), false);
+  }
+  t.same([await world.slugs(), world.lines, world.pages()], [[], [], 1]);
 });

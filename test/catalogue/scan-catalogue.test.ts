@@ -42,6 +42,13 @@ t.test('it reads entries that end in another part of the file', async (t) => {
   t.same([slugs, parse(pages)], [['service-9000'], readCatalogue(`services:\n${entries[9_000]}`, 'c.yaml')]);
 });
 
+const objects = ['a', 'b', 'c'].map((slug) => ({
+  ...{ slug, name: 'Name', domain: `${slug}.example`, category: 'ai' },
+}));
+const inBraces = ['a', 'b', 'c'].map(
+  (slug) => `  { slug: ${slug}, name: Name, "domain": ${slug}.example, category: ai }`,
+);
+
 /** Catalogues of the same three services in the forms that YAML has. */
 const FORMS: Readonly<Record<string, string>> = {
   'a member in a line': `services:\n${entry('a')}${entry('b')}${entry('c')}`,
@@ -55,7 +62,17 @@ const FORMS: Readonly<Record<string, string>> = {
   'quoted and folded texts': `services:\n${entry('"a"').replaceAll('"a".example', "'a.example'").replace('name: Name', 'name: >-\n      Name')}${entry('b').replace('Name', '"Na\\\n      me"')}${entry('c')}`,
   'lines of Windows with a byte order mark': `\uFEFF${`services:\n${entry('a')}${entry('b')}${entry('c')}`.replaceAll('\n', '\r\n')}`,
   'tabs in comments and before them': `services:\n${entry('a')}    \t# a\tb\n${entry('b')}${entry('c')}`,
+  'quoted names, and more spaces': `"services" :\n${(entry('a') + entry('b') + entry('c')).replace(/^ {2}(?= |-)/gm, '     ').replace(/(slug|name):/g, "'$1':")}`,
+  'a list in brackets': `services: [\n${inBraces.join(',\n')}]\n`,
+  'a file in braces': `# All, ]\n{ x-note: "services: [", services: [${inBraces.join(', # one\n')}, ] }`,
+  JSON: JSON.stringify({ services: objects }),
+  'JSON over lines': JSON.stringify({ services: objects, 'x-note': [] }, null, 4),
+  'members after the list': `%YAML 1.2\n---\nservices: !!seq # all\n${entry('a')}${entry('b')}${entry('c')}# End.\nx-note:\n  - a\n...\n`,
+  'comments of their own': `services:\n${['a', 'b', 'c'].map((slug) => `  # ${slug}: [\n${entry(slug, `    # ${slug} #\n`)}`).join('')}`,
   'anchors before the list': `x-all: &all\n  category: ai\nservices:\n${(entry('a') + entry('b') + entry('c')).replaceAll('category: ai', '<<: *all')}`,
+  'anchors of an entry far before': `services:\n${entry('a').replace(': ai', ': &kind ai')}${entry('b').replace(': ai', ': &other ai')}${entry('c').replace(': ai', ': *kind')}`,
+  'anchors of their own': `services:\n${['a', 'b', 'c'].map((slug) => entry(slug).replace(': ai', `: &${slug} ai`)).join('')}`,
+  'anchors that are used at once': `services: [\n${inBraces.map((one) => one.replace('name: Name', 'name: &n Name, x: *n').replace(', x: *n', '')).join(',\n')}]\n`,
   'anchors in the list': `services:\n${entry('a').replace(': ai', ': &kind ai')}${entry('b').replace(': ai', ': *kind')}${entry('c')}`,
 };
 
@@ -78,7 +95,10 @@ t.test(
   'it leaves to the reader of whole files what cannot be read in parts, and what has a problem',
   async (t) => {
     const texts = {
-      'a list in brackets': 'services: []\n',
+      'a list in brackets that does not end': 'services: [\n',
+      'a member beside a list in brackets': `{"services": [], "other": 1}`,
+      'a comma too many': `services: [${inBraces[0]},, ${inBraces[1]}]\n`,
+      'a list at another place': `x-a: { services: [${inBraces[0]}] }\n`,
       'an empty list': 'services:\n',
       'no list': 'services: 7\n',
       'a member beside the list': `services:\n${entry('a')}other: 1\n`,
@@ -87,7 +107,6 @@ t.test(
       'two equal badges': `services:\n${entry('a')}${entry('b').replace('b.example', 'a-example')}`,
       'an invalid entry': `services:\n${entry('A')}`,
       'an unknown member before the list': `other: 1\nservices:\n${entry('a')}`,
-      'an anchor before the list that an entry replaces': `x-a: &a HEAD\nservices:\n${entry('a', '    check: { method: &a GET }\n')}${entry('b', '    check: { method: *a }\n')}`,
       'an unknown alias': `services:\n${entry('a', '    check: *none\n')}`,
     };
     for (const [what, text] of Object.entries(texts)) {
@@ -179,12 +198,19 @@ t.test('it names each problem of a large file with its line, whatever part it is
 });
 
 t.test('it finds the list behind comments and extensions', async (t) => {
-  const bare = { indent: '  ', prologue: '' };
-  t.same(findList('# A list.\n\nservices:\n\n  # First\n  - slug: a\n'), { ...bare, start: 32 });
-  t.same(findList('services:\n- slug: a\n'), { start: 10, indent: '', prologue: '' });
-  t.same(findList('x-a: 1\nservices:\n  - {}\n'), { start: 17, indent: '  ', prologue: 'x-a: 1\n' });
-  t.equal(findList('name: x\nservices:\n  - slug: a\n'), undefined);
-  t.equal(findList('services:\n  text\n  - slug: a\n'), undefined);
+  const found = (text: string) => findList(text)?.before ?? null;
+  for (const before of [
+    '# A list.\n\nservices:\n\n  # First\n',
+    'services:\n',
+    'x-a: 1\nservices:\n',
+    '---\n"services" : &all # x\n',
+  ])
+    t.equal(found(`${before}  - slug: a\n`), before);
+  for (const before of ['services: [', '{services:[', '{"x-a": "services: [",\n "services" :\n # x\n ['])
+    t.equal(found(`${before}{slug: a}]`), before);
+  t.equal(found('name: x\nservices:\n  - slug: a\n'), null);
+  t.equal(found('services:\n  text\n  - slug: a\n'), null);
+  t.equal(found('x-a: { services: ['), null);
 });
 
 t.test('it gives up what nobody needs any more', async (t) => {
