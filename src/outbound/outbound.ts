@@ -12,11 +12,11 @@ import { describeAddressProblem, type FailureCause } from '../domain/failure.ts'
 import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard, readDestination } from './address-guard.ts';
 import { createTrustStore } from './connection.ts';
-import { decodeContent } from './content-coding.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import type { DialParts } from './dial.ts';
 import { type Exchanged, type ExchangeOrder, ExchangeResult } from './exchange.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
+import { decodeContent } from './read-body.ts';
 import { createResolver } from './resolver.ts';
 import type { Headers } from './response-head.ts';
 import { sendRequest, type WebResponse } from './send-request.ts';

@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category, Service } from '../domain/service.ts';
-import type { ServiceStatus } from '../domain/status.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
 import type { StatusReads } from '../store/ports/status.ts';
 import type { ShownDirectory } from './service-directory.ts';
 import {
@@ -15,10 +15,32 @@ import {
   sortServices,
 } from './service-order.ts';
 import { mergeInOrder, type ShownServices } from './shown-services.ts';
-import { createStatusWords } from './status-words.ts';
+
+/** Services of a chunk. */
+const CHUNK = 4_096;
+
+/** Creates an empty map. Services are whole numbers from 0. */
+export function createStatusWords() {
+  /** By the number of the chunk. A byte is 0 without a status, otherwise the index of the status and one. */
+  const chunks = new Map<number, Uint8Array>();
+  return {
+    /** Undefined: the service has none. */
+    get: (serviceId: number): ServiceStatus | undefined =>
+      SERVICE_STATUSES[(chunks.get(Math.floor(serviceId / CHUNK))?.[serviceId % CHUNK] ?? 0) - 1],
+    set(serviceId: number, status: ServiceStatus): void {
+      const number = Math.floor(serviceId / CHUNK);
+      let chunk = chunks.get(number);
+      if (chunk === undefined) {
+        chunk = new Uint8Array(CHUNK);
+        chunks.set(number, chunk);
+      }
+      chunk[serviceId % CHUNK] = SERVICE_STATUSES.indexOf(status) + 1;
+    },
+  };
+}
 
 /** Conditions for services; null: any value. */
-export interface ServiceFilter {
+interface ServiceFilter {
   readonly category: Category | null;
   readonly status: ServiceStatus | null;
   /** A part of the name, domain or slug in any case, without surrounding spaces; empty: all services match. */
@@ -32,7 +54,7 @@ export interface ServiceWindow {
   readonly from: number | { readonly place: ServicePlace; readonly isBefore: boolean };
 }
 
-export interface SortedPage {
+interface SortedPage {
   readonly services: readonly Service[];
   /** The number of services on all pages. */
   readonly total: number;

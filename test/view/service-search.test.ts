@@ -7,10 +7,11 @@ import { SERVICE_STATUSES, type ServiceStatus } from '../../src/domain/status.ts
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
-import { createServiceSearch, foldText } from '../../src/view/service-search.ts';
+import { createServiceSearch, createStatusWords, foldText } from '../../src/view/service-search.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { double } from '../support/double.ts';
 import { at, listAt, textAt } from '../support/json.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const slugs = (json: unknown) => listAt(json, 'services').map((one) => textAt(one, 'slug'));
 
@@ -186,5 +187,22 @@ t.test('it finds what looking at every service finds', async (t) => {
         t.strictSame([found, total], [expected.slice(1, 4), expected.length]);
       }
     }),
+  );
+});
+
+t.test('it behaves as a map from services to statuses', async () => {
+  const serviceId = fc.oneof(fc.nat(4), fc.integer({ min: 4_094, max: 4_098 }), fc.nat(2 ** 40));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(serviceId, fc.constantFrom(...SERVICE_STATUSES))), (changes) => {
+      const words = createStatusWords();
+      const model = new Map<number, ServiceStatus>();
+      return changes.every(([id, status]) => {
+        const isKnown = words.get(id) === model.get(id) && words.get(id + 1) === model.get(id + 1);
+        words.set(id, status);
+        model.set(id, status);
+        return isKnown && words.get(id) === status;
+      });
+    }),
+    { numRuns: propertyRuns(50) },
   );
 });

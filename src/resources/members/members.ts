@@ -2,8 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/durations.ts';
 import { isRole, type Role } from '../../domain/role.ts';
-import type { Account } from '../../store/ports/accounts.ts';
-import type { MemberStore } from '../../store/ports/members.ts';
+import type { Account, MemberStore } from '../../store/ports/accounts.ts';
 import type {
   Identity,
   InvitationStore,

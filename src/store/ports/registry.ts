@@ -3,14 +3,13 @@
  * visible to the next read. Callers depend only on the stores that they need; `Registry` combines all of them.
  */
 import type { ContentStore } from './account-content.ts';
-import type { AccountStore, KeyStore, MergeStore, NoticeStore } from './accounts.ts';
+import type { AccountStore, KeyStore, MemberStore, MergeStore, NoticeStore } from './accounts.ts';
 import type { AlertStore, RuleStore } from './alerts.ts';
 import type { ChannelStore, MessageStore } from './channels.ts';
 import type { HeartbeatStore, InboxStore } from './heartbeats.ts';
 import type { IdempotencyStore, IdempotentName } from './idempotency.ts';
 import type { IncidentStore, PostStore } from './incidents.ts';
 import type { LeaseStore } from './lease.ts';
-import type { MemberStore } from './members.ts';
 import type { InvitationStore, PeopleStore } from './people.ts';
 import type {
   CatalogueStore,

@@ -14,7 +14,7 @@ import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../.
 import type { Log } from '../../log.ts';
 import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
 import { acceptInvitation, admitIdentity } from '../../resources/members/members.ts';
-import type { MemberStore } from '../../store/ports/members.ts';
+import type { MemberStore } from '../../store/ports/accounts.ts';
 import type { InvitationStore, PeopleStore } from '../../store/ports/people.ts';
 import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { AboutSettings } from '../about-page.ts';

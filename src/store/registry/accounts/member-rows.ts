@@ -4,7 +4,7 @@ import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { Member, MemberStore, Membership } from '../../ports/members.ts';
+import type { Member, MemberStore, Membership } from '../../ports/accounts.ts';
 
 export const MEMBER_CALLS: Calls<MemberStore> = {
   membershipsOf: read(membershipsOf),
