@@ -15,9 +15,9 @@ import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import { findChecksKey } from '../../src/store/secrets/secret-box.ts';
 import { NOON, owned } from '../store/registry-fixtures.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
-import { usePostgres } from '../support/run-servers.ts';
+import { createRegistry, usePostgres } from '../support/run-servers.ts';
 
 t.setTimeout(300_000);
 
@@ -136,7 +136,7 @@ t.test('it refuses while a process has the registry open', async (t) => {
 t.test('it refuses while a monitor holds the lease in PostgreSQL', NEEDS_POSTGRES, async (t) => {
   const server = await usePostgres(t);
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await createDatabase(server.url('postgres'), name);
+  await createRegistry(server, name);
   const { runHere, withRegistry, wrong, dataDir } = await setUp(t, null, server.url(name));
   const refused = await withRegistry(async (registry) => {
     const { now } = systemClock;

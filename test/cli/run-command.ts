@@ -1,4 +1,5 @@
-/** Runs `upbeat` in this process, which spares a start of Node.js for each of dozens of commands. One at a time. */
+/** Runs `upbeat` in this process, which spares a start of Node.js for each of dozens of commands. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { buildCommands } from '../../src/cli/commands.ts';
 
 /** What a command left behind. */
@@ -17,14 +18,27 @@ class Exit extends Error {
   }
 }
 
-/** Runs a command to its end. */
-export async function runCommandHere(args: readonly string[]): Promise<CommandResult> {
-  const written = { stdout: '', stderr: '' };
+/** What the command has written whose output this is; undefined: others write. */
+const written = new AsyncLocalStorage<{ stdout: string; stderr: string }>();
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** Runs a command to its end, after those before it. Other tests of the process may go on and print meanwhile. */
+export function runCommandHere(args: readonly string[]): Promise<CommandResult> {
+  const result = lastCommand.then(() => runAlone(args));
+  lastCommand = result.catch(() => {});
+  return result;
+}
+
+async function runAlone(args: readonly string[]): Promise<CommandResult> {
+  const output = { stdout: '', stderr: '' };
   const { exit } = process;
   const writes = { stdout: process.stdout.write, stderr: process.stderr.write };
   const capture = (name: 'stdout' | 'stderr') => {
-    process[name].write = ((chunk: string | Uint8Array) => {
-      written[name] += Buffer.from(chunk as Uint8Array).toString();
+    const write = writes[name].bind(process[name]);
+    process[name].write = ((chunk: string | Uint8Array, ...rest: []) => {
+      const own = written.getStore();
+      if (own === undefined) return write(chunk, ...rest);
+      own[name] += Buffer.from(chunk as Uint8Array).toString();
       return true;
     }) as typeof process.stdout.write;
   };
@@ -41,7 +55,7 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
   process.umask(umask);
   let status = 0;
   try {
-    await buildCommands().parseAsync(args, { from: 'user' });
+    await written.run(output, () => buildCommands().parseAsync(args, { from: 'user' }));
     status = Number(process.exitCode ?? 0);
   } catch (error) {
     if (!(error instanceof Exit)) throw error;
@@ -54,5 +68,5 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
     process.stdout.write = writes.stdout;
     process.stderr.write = writes.stderr;
   }
-  return { status, ...written };
+  return { status, ...output };
 }

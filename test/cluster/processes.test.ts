@@ -126,7 +126,7 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   );
   t.match((await serving.get('/api/v1/status/shop')).body, { status: 'up' });
 
-  const examined = await first.run('doctor', '--json');
+  const examined = await first.runHere('doctor', '--json');
   const findings = JSON.parse(examined.stdout) as { readonly what: string }[];
   t.match(
     findings.filter(({ what }) => /^node/.test(what)),

@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap';
 import { errorCodeOf } from '../../src/error.ts';
 import { NEEDS_INFLUX } from '../store/influx-world.ts';
-import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
-import { useInflux, usePostgres } from '../support/run-servers.ts';
+import { createRegistry, useInflux, usePostgres } from '../support/run-servers.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Fault, SERVER_FAULTS } from './fault-table.ts';
 import { befall, type Mishap, type Switch, startWorld, tryFault } from './fault-world.ts';
@@ -22,7 +22,7 @@ async function startServers(t: Test) {
     useInflux(t),
   ]);
   const name = influx.database;
-  await createDatabase(postgres.url('postgres'), name);
+  await createRegistry(postgres, name);
   const roadTo = (port: string | number) => startTcpProxy(t, `http://127.0.0.1:${port}`);
   const url = new URL(postgres.url(name));
   const roads = {

@@ -42,7 +42,7 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     storage: { postgres: { url: server.url('upbeat') } },
   });
   t.teardown(() => installation.remove());
-  const made = await installation.run('doctor', '--setup', '--json');
+  const made = await installation.runHere('doctor', '--setup', '--json');
   t.match(JSON.parse(made.stdout), [
     { state: 'made', what: 'postgres database' },
     { state: 'made', what: 'postgres tables' },

@@ -124,16 +124,16 @@ t.test('one program', sideBySide(), async (t) => {
       t.equal(answer.status, 200);
       t.equal(answer.headers.get('x-ratelimit-limit'), '60');
 
-      const listed = await installation.run('keys', 'list', '--json');
+      const listed = await installation.runHere('keys', 'list', '--json');
       const [key] = JSON.parse(listed.stdout) as { id: number; name: string; account: string }[];
       t.match(key, { name: 'laptop', account: 'ada' });
       t.notMatch(listed.stdout, made.stdout.trim(), 'the list never shows the key');
 
-      t.equal((await installation.run('keys', 'revoke', String(key?.id))).status, 0);
+      t.equal((await installation.runHere('keys', 'revoke', String(key?.id))).status, 0);
       // Within a second by the rule; later by what a busy machine adds.
       while ((await program.get('/api/v1/status/one', headers)).status !== 401)
         await new Promise((resolve) => setTimeout(resolve, 50));
-      const again = await installation.run(
+      const again = await installation.runHere(
         'keys',
         'create',
         '--account',
@@ -150,25 +150,25 @@ t.test('one program', sideBySide(), async (t) => {
     'it allows an operator to add, list, export and remove services',
     sideBySide(),
     async (t) => {
-      const added = await installation.run(
+      const added = await installation.runHere(
         ...['services', 'add', 'Shop.Test.Example', '--account', 'ada', '--kind', 'heartbeat'],
       );
       t.equal(added.status, 0, added.stderr);
       await program.until<Status>('/api/v1/status/shop-test-example', isStatus('unknown'));
-      const listed = JSON.parse((await installation.run('services', 'list', '--json')).stdout) as {
+      const listed = JSON.parse((await installation.runHere('services', 'list', '--json')).stdout) as {
         slug: string;
       }[];
       t.same(
         listed.map(({ slug }) => slug),
         ['one', 'shop', 'shop-test-example'],
       );
-      t.match((await installation.run('services', 'export')).stdout, /shop\.test\.example/);
-      const page = await installation.run(
+      t.match((await installation.runHere('services', 'export')).stdout, /shop\.test\.example/);
+      const page = await installation.runHere(
         ...['pages', 'add', 'acme', '--account', 'ada', '--title', 'Acme', '--json'],
       );
       const url = `${installation.siteUrl}/p/acme`;
       t.same(JSON.parse(page.stdout), { slug: 'acme', title: 'Acme', account: 'ada', url });
-      t.equal((await installation.run('services', 'remove', 'shop-test-example')).status, 0);
+      t.equal((await installation.runHere('services', 'remove', 'shop-test-example')).status, 0);
       await program.until<{ total: number }>('/api/v1/services', (body) => body.total === 2);
     },
   );

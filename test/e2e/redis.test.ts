@@ -106,7 +106,7 @@ t.test(
     const isConnected = /^upbeat_redis_connected 1$/m;
     await until(async () => isConnected.test(String((await program.get('/metrics')).body)));
     t.match(
-      (await installation.run('doctor', '--json')).stdout,
+      (await installation.runHere('doctor', '--json')).stdout,
       /Redis 7[.\d]* at 127\.0\.0\.1:\d+ answers in/,
     );
 

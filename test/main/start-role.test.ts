@@ -21,9 +21,9 @@ import { VERSION } from '../../src/version.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { good } from '../record/record-world.ts';
 import { SECRET_KEY } from '../support/cluster.ts';
-import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, until } from '../support/redis-server.ts';
-import { usePostgres, useRedis } from '../support/run-servers.ts';
+import { createRegistry, usePostgres, useRedis } from '../support/run-servers.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** One way to the far server, milliseconds. */
@@ -37,7 +37,7 @@ t.setTimeout(120_000);
 
 t.test('a judge far from PostgreSQL takes over soon', { ...NEEDS_POSTGRES, ...NEEDS_REDIS }, async (t) => {
   const [postgres, redis] = await Promise.all([usePostgres(t), useRedis(t)]);
-  await createDatabase(postgres.url('postgres'), redis.prefix);
+  await createRegistry(postgres, redis.prefix);
   const near = postgres.url(redis.prefix);
   const { port } = new URL(near);
   const road = await startTcpProxy(t, `http://127.0.0.1:${port}`);

@@ -40,8 +40,7 @@ export interface Installation {
   /** Runs a command of `upbeat` to its end. */
   run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
   /**
-   * Runs a command of `upbeat` in this process, which spares a start. One at a time, and while no other test prints:
-   * the output of the process is the command's meanwhile.
+   * Runs a command of `upbeat` in this process, which spares a start; after commands that were begun before.
    */
   runHere(...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }>;
   /** Calls the registry as the commands do, beside the running program and without the start of a command. */

@@ -10,7 +10,13 @@ import { Redis } from 'ioredis';
 import { openPostgresDatabase } from '../../src/store/database/postgres/postgres-database.ts';
 import { ask, startInflux, startVictoria } from './influx-server.ts';
 import { hasProgram } from './install-servers.ts';
-import { createDatabase, postgresUrl, startPostgres } from './postgres-server.ts';
+import {
+  createDatabase,
+  makeNewPostgres,
+  NEW_POSTGRES,
+  postgresUrl,
+  startPostgres,
+} from './postgres-server.ts';
 import { startRedis } from './redis-server.ts';
 
 /** What ends the servers: a test, or the run. */
@@ -58,6 +64,7 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
         return String(server.port);
       },
     ],
+    [NEW_POSTGRES, 'psql', () => makeNewPostgres(scope)],
   ];
   const there = starts.filter(([name, program]) => process.env[name] === undefined && hasProgram(program));
   return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));

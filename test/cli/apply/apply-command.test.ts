@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createDatabase, NEEDS_POSTGRES } from '../../support/postgres-server.ts';
-import { usePostgres } from '../../support/run-servers.ts';
+import { NEEDS_POSTGRES } from '../../support/postgres-server.ts';
+import { createRegistry, usePostgres } from '../../support/run-servers.ts';
 import { contentOf, DOCUMENT, setUp } from './apply-world.ts';
 
 t.setTimeout(300_000);
@@ -160,7 +160,7 @@ async function makeDatabase(_: Test): Promise<string> {
   server ??= usePostgres(t);
   const name = `apply_${randomUUID().replaceAll('-', '')}`;
   const { url } = await server;
-  await createDatabase(url('postgres'), name);
+  await createRegistry({ url }, name);
   return url(name);
 }
 

@@ -13,8 +13,8 @@ import {
 import type { Batch } from '../../../../src/store/database/registry-store.ts';
 import type { HeartbeatWrite } from '../../../../src/store/ports/heartbeats.ts';
 import { openPostgresMethods } from '../../../../src/store/registry/postgres-methods.ts';
-import { createDatabase, executeSql, NEEDS_POSTGRES } from '../../../support/postgres-server.ts';
-import { usePostgres } from '../../../support/run-servers.ts';
+import { executeSql, NEEDS_POSTGRES } from '../../../support/postgres-server.ts';
+import { createRegistry, usePostgres } from '../../../support/run-servers.ts';
 import { firstTurn, NOON, owned, stay, turn } from '../../registry-fixtures.ts';
 
 t.setTimeout(120_000);
@@ -47,7 +47,7 @@ function countRoundTrips(scope: { teardown(task: () => void): void }) {
 
 t.test('a heartbeat is written in few round trips', NEEDS_POSTGRES, async (t) => {
   const server = await usePostgres(t);
-  await createDatabase(server.url('postgres'), 'round_trips');
+  await createRegistry(server, 'round_trips');
   const methods = await openPostgresMethods(server.url('round_trips'), {
     dataDir: t.testdir(),
     domainsPerAccount: 10,
@@ -73,7 +73,7 @@ t.test('a heartbeat is written in few round trips', NEEDS_POSTGRES, async (t) =>
 
 t.test('what a serving node writes for a heartbeat waits for no transaction', NEEDS_POSTGRES, async (t) => {
   const server = await usePostgres(t);
-  await createDatabase(server.url('postgres'), 'unordered');
+  await createRegistry(server, 'unordered');
   const open = async () => {
     const methods = await openPostgresMethods(server.url('unordered'), {
       dataDir: t.testdir(),
@@ -120,7 +120,7 @@ t.test(
   NEEDS_POSTGRES,
   async (t) => {
     const server = await usePostgres(t);
-    await createDatabase(server.url('postgres'), 'vendors');
+    await createRegistry(server, 'vendors');
     const url = server.url('vendors');
     const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
     t.teardown(() => methods.close());
@@ -150,7 +150,7 @@ t.test(
   NEEDS_POSTGRES,
   async (t) => {
     const server = await usePostgres(t);
-    await createDatabase(server.url('postgres'), 'renewed');
+    await createRegistry(server, 'renewed');
     const url = server.url('renewed');
     const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
     t.teardown(() => methods.close());

@@ -226,7 +226,7 @@ t.test(
     const settingUp = async (influx: object, ...args: string[]) => {
       const installation = await install([], { storage: { rawRetention: '30d', influx } });
       t.teardown(() => installation.remove());
-      const { status, stdout } = await installation.run('doctor', '--setup', ...args);
+      const { status, stdout } = await installation.runHere('doctor', '--setup', ...args);
       return { status, stdout };
     };
     const influx = { url: `${url}/`, api: 'v1', bucket };
