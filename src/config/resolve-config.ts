@@ -245,13 +245,20 @@ interface ConfigWarning {
 }
 
 /** Finds settings that are valid but probably not intended. */
-export function findWarnings({ http, checks, storage, alerts }: Config): ConfigWarning[] {
+export function findWarnings({ http, checks, storage, alerts, node }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const everyone = http.trustedProxies.find((block) => block.endsWith('/0'));
   if (everyone !== undefined) {
     warnings.push({
       path: 'http.trustedProxies',
       message: `${everyone} trusts every client: any client can choose the address that rate limits count`,
+    });
+  }
+  if (http.trustedProxies.length === 0 && http.siteUrl.startsWith('https:') && node.roles.includes('serve')) {
+    warnings.push({
+      path: 'http.trustedProxies',
+      message:
+        'is empty, but a proxy serves the https of http.siteUrl: all visitors count as one client; name the address of the proxy',
     });
   }
   const { timeoutMs, intervalMs } = checks;

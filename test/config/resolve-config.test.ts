@@ -38,6 +38,10 @@ t.test('it warns of what is allowed and probably not wanted', async (t) => {
   t.same(findWarnings(fromText('')), []);
   // 10 s + 2 s + 10 s + 4 s + 10 s: the 36 s of the longest check.
   t.same(findWarnings(fromText('checks: { interval: 36s }')), []);
+  const behindProxy = (more: string) =>
+    findWarnings(fromText(`http: { siteUrl: "https://a.example"${more} }`));
+  t.match(behindProxy(''), [{ path: 'http.trustedProxies', message: /^is empty, but a proxy/ }]);
+  t.same(behindProxy(', trustedProxies: [127.0.0.1]'), []);
   t.same(
     findWarnings(
       fromText(`
