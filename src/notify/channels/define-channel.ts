@@ -56,6 +56,8 @@ export interface ChannelKindParts {
   readonly refuse?: (
     settings: ChannelSettings,
   ) => readonly { readonly setting: string; readonly problem: SettingProblem }[];
+  /** Functions that make values of settings for the form of a new channel, by their names. Absent: none. */
+  readonly make?: Readonly<Record<string, () => string>>;
   /** Minimum time between two messages to one channel, milliseconds, by the published limits of the service. Absent: 0. */
   readonly paceMs?: number;
   /** True if the receiver has to agree before anything but the request for it is sent. Absent: no. */
@@ -80,6 +82,7 @@ interface ChannelDefinition<S extends TObject> {
   readonly forms?: { readonly [Name in keyof Static<S>]?: SettingForm };
   /** Further problems of settings. */
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
+  readonly make?: ChannelKindParts['make'];
   readonly needsConfirmation?: boolean;
   readonly paceMs?: number;
   readonly describe: (settings: Static<S>) => string;
@@ -88,9 +91,19 @@ interface ChannelDefinition<S extends TObject> {
 
 /** Makes a kind whose functions receive the settings with their types. */
 export function defineChannel<S extends TObject>(definition: ChannelDefinition<S>): ChannelKindParts {
-  const { settings: schema, forms = {}, refuse, needsConfirmation, paceMs, describe, send } = definition;
+  const {
+    settings: schema,
+    forms = {},
+    refuse,
+    make,
+    needsConfirmation,
+    paceMs,
+    describe,
+    send,
+  } = definition;
   return {
     settings: schema,
+    ...(make === undefined ? {} : { make }),
     ...(needsConfirmation === undefined ? {} : { needsConfirmation }),
     ...(paceMs === undefined ? {} : { paceMs }),
     refuse(given) {

@@ -4,7 +4,7 @@ import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
 import { describeReasonOrNull } from '../../domain/incident/incident.ts';
 import { strictObject } from '../../json-schema.ts';
-import { signatureHeaders } from '../webhook-sender.ts';
+import { createWebhookSecret, signatureHeaders } from '../webhook-sender.ts';
 import {
   defineChannel,
   hostOf,
@@ -37,6 +37,7 @@ export const webhookChannel = defineChannel({
     url: urlForm,
     secret: wordForm(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'a secret of whsec_ and base64 of 24 to 64 bytes'),
   },
+  make: { secret: createWebhookSecret },
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url, secret }) {
     const { message, channel, id } = sending;

@@ -88,7 +88,9 @@ export function channelFields(
   const required: readonly string[] = kinds[kind]?.settings.required ?? [];
   return Object.entries(propertiesOf(kinds, kind)).map(([name, property]) => {
     const key = `${PREFIX}${name}`;
-    const secret = property.writeOnly === true;
+    const made = channel === null ? kinds[kind]?.make?.[name]?.() : undefined;
+    // What is made here has to be copied to the receiver.
+    const secret = property.writeOnly === true && made === undefined;
     const stored = channel?.settings[name];
     const text = alerts.setting(kind, name);
     const choices: readonly string[] = property.enum ?? [];
@@ -97,11 +99,12 @@ export function channelFields(
       title: text?.title ?? property.title ?? name,
       where: text?.where ?? property.description ?? '',
       secret,
+      isMade: made !== undefined,
       // Null: there is no secret that can be removed.
       removal: secret && stored !== undefined && !required.includes(name) ? `${REMOVAL}${name}` : null,
       input: inputOf(property),
       required: required.includes(name) && !(secret && stored !== undefined),
-      value: secret ? '' : (refused?.typed.get(key) ?? (stored === undefined ? '' : String(stored))),
+      value: secret ? '' : (refused?.typed.get(key) ?? String(stored ?? made ?? '')),
       hint: secret && stored !== undefined ? alerts.keptSecret : String(property.examples?.[0] ?? ''),
       choices:
         property.type === 'boolean'

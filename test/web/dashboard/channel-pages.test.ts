@@ -1,9 +1,11 @@
 /** The pages of channels, over a real registry. */
 import t from 'tap';
-import { CHANNEL_KINDS } from '../../../src/domain/alert/channel.ts';
+import { CHANNEL_KINDS, type Channel } from '../../../src/domain/alert/channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import { channelFields } from '../../../src/web/dashboard/channel-pages.ts';
 import { createLogos } from '../../../src/web/home/logos.ts';
 import { german } from '../../../src/web/language/german.ts';
+import { LANGUAGES } from '../../../src/web/language/language.ts';
 import { NOW } from '../../site/site-world.ts';
 import { dashboard } from '../dashboard-world.ts';
 
@@ -195,4 +197,24 @@ t.test('a problem names the field as the form does, and the line and word of an 
     }),
     ['Enter an address such as https://example.com/health, without user and password.'],
   );
+});
+
+t.test('the form of a new webhook has a secret to copy, and that of an old one shows none', async (t) => {
+  const { en } = LANGUAGES;
+  const kinds = CHANNEL_KINDS_TABLE;
+  const secretOf = (channel: Channel | null) =>
+    channelFields({ kinds, kind: 'webhook', channel }, null, en).find(({ key }) => key === 'settings.secret');
+  const made = secretOf(null);
+  t.match(made, { secret: false, isMade: true, value: /^whsec_[A-Za-z0-9+/]{43}=$/ });
+  t.not(secretOf(null)?.value, made?.value);
+  const url = 'https://example.com/hook';
+  t.same(kinds.webhook.refuse?.({ url, secret: made?.value ?? '' }), []);
+  const { ada, registry } = await dashboard(t);
+  const settings = { url, secret: made?.value ?? '' };
+  const { id } = await registry.addChannel({
+    ...{ accountId: ada.id, name: 'Hook', kind: 'webhook', settings, language: 'en' },
+    ...{ createdAt: NOW, confirmedAt: NOW },
+  });
+  const [channel = null] = (await registry.channelsOf(ada.id)).filter((one) => one.id === id);
+  t.match(secretOf(channel), { secret: true, isMade: false, value: '' });
 });
