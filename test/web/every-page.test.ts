@@ -265,6 +265,10 @@ t.test('every page', async (t) => {
       await page.setViewportSize(WIDE);
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(world.origin + path);
+      if (path === '/dashboard/pages/acme') {
+        await page.locator('input[type="color"]').fill('#123456');
+        t.equal(await page.locator('input[name="colour"]').inputValue(), '#123456', 'a colour is picked');
+      }
       if (path === '/dashboard') t.equal(await page.locator('nav.tabs').count(), 1, 'signed in');
       await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
       t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);

@@ -151,6 +151,7 @@ export const englishPageEditor = {
   look: 'Appearance and access',
   saveLook: 'Save appearance and access',
   colour: 'Brand colour (empty: none)',
+  pickColour: 'Choose the colour',
   colourHint:
     'Shown as a bar across the top of the page. Links have it too, made darker or lighter until they can be read.',
   readers: 'Who sees the page',

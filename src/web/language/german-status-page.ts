@@ -154,6 +154,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
   look: 'Aussehen und Zugang',
   saveLook: 'Aussehen und Zugang speichern',
   colour: 'Farbe der Marke (leer: keine)',
+  pickColour: 'Farbe wählen',
   colourHint:
     'Ein Balken über der Seite zeigt sie. Auch Links haben sie, dunkler oder heller, bis man sie lesen kann.',
   readers: 'Wer die Seite sieht',

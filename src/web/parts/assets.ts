@@ -62,6 +62,8 @@ export function createAssets() {
       docsScript: add('docs', 'js'),
       docsStyle: add('docs', 'css'),
       copyScript: add('copy', 'js'),
+      // For the editor of pages.
+      colourScript: add('colour', 'js'),
       // For forms of services: trials of checks.
       tryCheckScript: add('try-check', 'js'),
       // For pages with passkeys, with the browser's part of the library.
