@@ -92,9 +92,10 @@ export const FORMAT_TESTS = Object.fromEntries(
  */
 export function readBlock(text: string): string | null {
   const [, base = '', bits] = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
-  if (isIP(base) === 0) return null;
+  const family = isIP(base);
+  if (family === 0) return null;
   // Parsed as a URL first, since ipaddr.js takes the deprecated `::1.2.3.4` for `::ffff:1.2.3.4`.
-  const address = ipaddr.parse(isIPv6(base) ? new URL(`http://[${base}]`).hostname.slice(1, -1) : base);
+  const address = ipaddr.parse(family === 6 ? new URL(`http://[${base}]`).hostname.slice(1, -1) : base);
   const width = address.kind() === 'ipv4' ? 32 : 128;
   const length = bits === undefined ? width : Number(bits);
   if (length > width) return null;

@@ -61,7 +61,8 @@ const METADATA_ADDRESSES = [
 ];
 
 const metadata = blockListOf(
-  METADATA_ADDRESSES.map((address) => `${address}/${isIP(address) === 4 ? 32 : 128}`),
+  // The test of Node.js for IPv6 takes 6 ms at its first call.
+  METADATA_ADDRESSES.map((address) => `${address}/${address.includes(':') ? 128 : 32}`),
 );
 const ipv4Blocks = IPV4_BLOCKS.map(([name, block]) => [name, blockListOf([block])] as const);
 const ipv6Blocks = IPV6_BLOCKS.map(([name, block]) => [name, blockListOf([block])] as const);
