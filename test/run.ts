@@ -34,10 +34,14 @@ type Group = readonly string[];
 
 /** More failed processes than this are no matter of a busy machine. */
 const MAX_SECOND_RUNS = 5;
-/** Where this part of the processors' time was idle, another group begins, up to so many beside the usual ones. */
-const IDLE_PART = 0.15;
-const MAX_EXTRA_JOBS = 6;
-const IDLE_SPAN_MS = 2_000;
+/**
+ * Where this part of the processors' time was idle and so much memory is free, another group begins, up to so many beside the usual
+ * ones.
+ */
+const IDLE_PART = 0.1;
+const MIN_FREE_BYTES = 2 * 1024 ** 3;
+const MAX_EXTRA_JOBS = 10;
+const IDLE_SPAN_MS = 1_500;
 /** The limit of a test that states none, in seconds. */
 const TEST_TIMEOUT_S = 300;
 const insideCi = process.env.CI === 'true';
@@ -151,7 +155,7 @@ function guessDurationMs(file: string): number {
 
 /** Runs every file, and those that failed once more. `second`: null where no file ran again. */
 async function runAll(groups: readonly Group[]) {
-  // Tests wait nearly as long as they compute: two more than the machine has cores.
+  // Tests wait as long as they compute: two more than the machine has cores.
   const { jobs = null } = options;
   const first =
     jobs === null
@@ -200,12 +204,13 @@ async function runGroups(groups: readonly Group[], jobs: number, extraJobs = 0):
   return reports;
 }
 
-/** Whether processors were idle for a good part of the next seconds. */
+/** Whether processors are idle for a good part of the next seconds, and memory is free. */
 async function isMachineIdle(): Promise<boolean> {
   const before = processorTimes();
   await sleep(IDLE_SPAN_MS);
   const after = processorTimes();
-  return after.idle - before.idle > IDLE_PART * (after.all - before.all);
+  const isIdle = after.idle - before.idle > IDLE_PART * (after.all - before.all);
+  return isIdle && process.availableMemory() >= MIN_FREE_BYTES;
 }
 
 /** What the processors have done since the machine began, milliseconds. */
