@@ -182,8 +182,9 @@ export function openSocket(
   timings: PhaseTimings,
 ): Socket {
   const { port } = destination;
-  const onread = inlet?.onread;
-  const target = { host: address, port, autoSelectFamily: false, lookup: refuseLookup, onread };
+  // An exchange ends with what it reads. To answer the server's end first would take a tenth of the system calls of a check over TLS.
+  const reading = inlet === undefined ? {} : { onread: inlet.onread, allowHalfOpen: true };
+  const target = { host: address, port, autoSelectFamily: false, lookup: refuseLookup, ...reading };
   if (!destination.secure || trust === null) return createConnection(target);
   return connectSecure(target, { destination, trust, protocols }, timings);
 }

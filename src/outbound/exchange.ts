@@ -145,7 +145,7 @@ class Exchange extends ExchangeResult {
       return;
     }
     this.#deadline.interrupt = interrupt;
-    if (socket.destroyed) {
+    if (socket.destroyed || socket.readableEnded) {
       this.#onEnd(socket.errored);
       return;
     }
