@@ -4,6 +4,7 @@ import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { RegionStatus } from '../../src/domain/status/current.ts';
+import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { madeUpPast } from './made-up-past.ts';
 
@@ -96,7 +97,7 @@ const REGIONS: readonly RegionStatus[] = (
 
 /** Starts the API and its pages over these services. */
 export async function startServiceWorld() {
-  const world = await startApi({ services: LIST });
+  const world = await startApi({ services: LIST, kinds: CHANNEL_KINDS_TABLE });
   await world.addSamples([...samplesOfPast()]);
   const good = check(NOW - 40_000, {
     responseTimeMs: 142,
