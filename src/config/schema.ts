@@ -183,7 +183,7 @@ export const CONFIG_SCHEMA = section('Upbeat', {
     open: Type.Boolean({
       default: true,
       description:
-        'Whether people who sign in get an account of their own. false: invitations and commands alone let people in.',
+        'Whether people who sign in by a provider get an account of their own. false: invitations and commands alone let people in.',
     }),
     trusted: list(
       Type.String({ minLength: 1, maxLength: 60 }),

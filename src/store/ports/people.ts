@@ -54,8 +54,8 @@ export interface PeopleStore {
   linkPerson(accountId: number, personId: number, now: number): Promise<Person>;
   /**
    * Stores a session, and deletes expired sessions. Its account is the one that the person chose last, else their first
-   * one, else a new one. Rejects with `not_found` if there is no such person, or if it is a member of no account and `mayAddAccount`,
-   * by default true, is false.
+   * one, else a new one. Rejects with `not_found` if there is no such person, or if it is a member of no account and no provider knows
+   * it, or `mayAddAccount`, by default true, is false.
    */
   createSession(session: NewSession, mayAddAccount?: boolean): Promise<Account>;
   /** Null: there is no session with this SHA-256, it has expired at `now`, or its person is no longer a member of its account. */

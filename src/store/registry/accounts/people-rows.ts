@@ -193,6 +193,16 @@ export async function chooseAccount(
   await queries.run(kysely.updateTable('people').set({ account_id: accountId }).where('id', '=', personId));
 }
 
+/** Returns true if a provider knows the person. Those who enrolled here did so for an account that exists. */
+async function isOfProvider({ kysely, queries }: RegistryStore, personId: number): Promise<boolean> {
+  const found = kysely
+    .selectFrom('identities')
+    .select('person_id')
+    .where('person_id', '=', personId)
+    .limit(1);
+  return (await queries.first(found)) !== undefined;
+}
+
 async function createSession(
   store: RegistryStore,
   session: NewSession,
@@ -212,7 +222,7 @@ async function createSession(
   );
   const [first] = await membershipsOf(store, personId);
   const known = chosen?.account_id ?? first?.accountId;
-  if (known === undefined && !mayAddAccount)
+  if (known === undefined && !(mayAddAccount && (await isOfProvider(store, personId))))
     throw new RegistryError('not_found', { code: 'accounts_closed' });
   const account =
     known === undefined

@@ -62,13 +62,21 @@ overBoth(async (t, open) => {
     await addLink(registry, 4, { accountId });
     const owner = await registry.useSetupLink(sha256(4), byPassword('linus'), NOON);
     t.match(await registry.membershipsOf(owner ?? 0), [{ accountId, role: 'owner' }]);
-    t.match(
-      await registry.createSession({
-        ...{ sha256: sha256(50), personId: owner ?? 0 },
-        ...{ createdAt: NOON, expiresAt: NOON + DAY_MS },
-      }),
-      { id: accountId },
+    const session = {
+      ...{ sha256: sha256(50), personId: owner ?? 0 },
+      ...{ createdAt: NOON, expiresAt: NOON + DAY_MS },
+    };
+    t.match(await registry.createSession(session), { id: accountId });
+    await registry.linkPerson(accountId, grace ?? 0, NOON);
+    await registry.removeMember(accountId, owner ?? 0, NOON);
+    const accounts = await registry.listAccounts();
+    const refusal = { code: 'accounts_closed' };
+    await t.rejects(
+      registry.createSession(session),
+      { code: 'not_found', refusal },
+      'no provider knows linus',
     );
+    t.same(await registry.listAccounts(), accounts, 'a member who is removed gets no account');
   });
 
   t.test('a link of a reset ends what the person signed in with', async (t) => {
