@@ -1,6 +1,11 @@
 /** Events of owners' webhooks, and their JSON. */
 import { formatTime, formatTimeOrNull } from './durations.ts';
-import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident/incident.ts';
+import {
+  beginningOf,
+  describeReasonOrNull,
+  type Incident,
+  type IncidentStatus,
+} from './incident/incident.ts';
 import type { Service } from './service.ts';
 import type { Transition } from './status/current.ts';
 import { viewChange } from './status/transition.ts';
@@ -54,7 +59,9 @@ function dataOf(event: WebhookEvent): object {
     const change = viewChange(event.transition);
     return { service, ...change, at: formatTime(at), reason: describeReasonOrNull(reason) };
   }
-  return { service, incident: viewIncident(event.incident) };
+  // Each service of an incident has a delivery for each webhook, and all are stored.
+  const description = beginningOf(event.incident.description);
+  return { service, incident: viewIncident({ ...event.incident, description }) };
 }
 
 /** An incident as webhooks and the API show it, without its service. */

@@ -116,6 +116,14 @@ overBoth(async (t, open) => {
       ['incident.opened', 'incident.updated', 'incident.updated', 'incident.resolved'],
       'a corrected title is no event',
     );
+    const long = 'x'.repeat(9_000);
+    const other = {
+      services: [shop.id],
+      updates: [{ at: NOON, status: 'resolved', markdown: long, plain: long }],
+    } as const;
+    await registry.addOwnerIncident(posted(ada, other));
+    const bodies = (await registry.deliveriesOf(ada)).map(({ body }) => body.length);
+    t.ok(Math.max(...bodies) < 2_000, `${bodies}`);
   });
 
   t.test('it dates the events of an incident by the clock of who says it', async (t) => {
