@@ -14,11 +14,11 @@ const DEFAULT_REDIS_PREFIX = 'upbeat';
 const SHAPE =
   /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#@]*)@)?([^/?#@]+)((?:\/[^?#]*)?)(?:\?([^#]*))?$/;
 const DEFAULT_PORTS = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
-const PARAMETERS = ['prefix', 'sentinelPassword'];
+const PARAMETERS = ['prefix', 'sentinelUser', 'sentinelPassword'];
 
 /**
  * Parses `redis://[user:password@]host[:port][/database]`, `redis+sentinel://host:port,host:port/name[/database]` and
- * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=` and `?sentinelPassword=`. Null: invalid.
+ * `redis+cluster://host:port,host:port`; `rediss` for TLS; `?prefix=`, `?sentinelUser=` and `?sentinelPassword=`. Null: invalid.
  */
 export function readRedisAddress(text: string) {
   const [whole, scheme, form, credentials = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? [];
@@ -56,6 +56,8 @@ export function readRedisAddress(text: string) {
     username: username === '' ? null : username,
     /** Null: none is required. */
     password: password === '' ? null : password,
+    /** Null: the default user of the Sentinels. */
+    sentinelUser: parameters.get('sentinelUser'),
     /** Password of the Sentinels; null: none is required. */
     sentinelPassword: parameters.get('sentinelPassword'),
     /** Number of the database; 0 if `kind` is `cluster`. */

@@ -19,6 +19,7 @@ const PLAIN: RedisAddress = {
   tls: false,
   username: null,
   password: null,
+  sentinelUser: null,
   sentinelPassword: null,
   database: 0,
   prefix: 'upbeat',
@@ -39,7 +40,7 @@ t.test('it parses every form', async (t) => {
     ['rediss://cache?prefix=up.2', { tls: true, prefix: 'up.2' }],
     ['redis+sentinel://a:7000,b.example:7001/house', { kind: 'sentinel', nodes: both, masterName: 'house' }],
     [
-      'rediss+sentinel://u:p@a/house/2?sentinelPassword=q',
+      'rediss+sentinel://u:p@a/house/2?sentinelUser=s&sentinelPassword=q',
       {
         kind: 'sentinel',
         nodes: [{ host: 'a', port: 26_379 }],
@@ -48,6 +49,7 @@ t.test('it parses every form', async (t) => {
         tls: true,
         username: 'u',
         password: 'p',
+        sentinelUser: 's',
         sentinelPassword: 'q',
       },
     ],

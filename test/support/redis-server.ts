@@ -78,6 +78,7 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor house 127.0.0.1 ${master.port} 1`,
+    `user upbeat on >word ${readSentinelRules()}`,
     'sentinel auth-user house sentinel',
     'sentinel auth-pass house word',
     'sentinel down-after-milliseconds house 500',
@@ -95,6 +96,12 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
     );
   });
   return { master, replica, url: `redis+sentinel://127.0.0.1:${silent},127.0.0.1:${port}/house` };
+}
+
+/** The rights that Upbeat's user needs at the Sentinels, as docs/cluster.md lists them. */
+function readSentinelRules(): string {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
+  return /`(allchannels -@all [^`]*sentinel[^`]*)`/.exec(text)?.[1] ?? '';
 }
 
 /** Gives the Sentinel and the replicas users with the least rights, as docs/cluster.md lists them. */

@@ -87,6 +87,7 @@ export function createRedisClient(
       sentinelRetryStrategy: retryStrategy,
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
       failoverDetector: true,
+      ...(address.sentinelUser === null ? {} : { sentinelUsername: address.sentinelUser }),
       ...(address.sentinelPassword === null ? {} : { sentinelPassword: address.sentinelPassword }),
       ...(address.tls ? { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
     });

@@ -37,7 +37,9 @@ function optionsFor(url: string) {
 function adapterFor(url: string, prefix = 'contract') {
   return {
     async open() {
-      const store = new RedisStatusStore(optionsFor(`${url}?prefix=${prefix}-${stores++}`));
+      const store = new RedisStatusStore(
+        optionsFor(`${url}${url.includes('?') ? '&' : '?'}prefix=${prefix}-${stores++}`),
+      );
       await until(() => store.state().problem === null);
       return store;
     },
@@ -50,7 +52,8 @@ t.test('a single server', NEEDS_REDIS, async (t) => {
 });
 
 t.test('a master, its replica and Sentinels', NEEDS_REDIS, async (t) => {
-  runStatusContract(adapterFor((await startSentinelSet(t)).url), t, 10);
+  const { url } = await startSentinelSet(t);
+  runStatusContract(adapterFor(`${url}?sentinelUser=upbeat&sentinelPassword=word`), t, 10);
 });
 
 t.test('a cluster of three', NEEDS_REDIS, async (t) => {
