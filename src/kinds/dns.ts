@@ -148,11 +148,7 @@ function within<T>(deadline: Deadline, result: Promise<T>, cancel: () => void): 
       settle(null);
       cancel();
     };
-    if (deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    deadline.interrupt = interrupt;
+    if (!deadline.interruptBy(interrupt)) return;
     void result.then(settle);
   });
 }

@@ -105,12 +105,7 @@ function hearOut(
       socket.destroy();
       resolve({ end, errorCode, firstByteMs, endedAt: clock.monotonic() });
     };
-    const interrupt = () => settle('timeout');
-    if (deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    deadline.interrupt = interrupt;
+    if (!deadline.interruptBy(() => settle('timeout'))) return;
     socket.on('error', (error: NodeJS.ErrnoException) => settle('closed', error.code ?? 'unknown error'));
     socket.on('end', () => settle('closed'));
     socket.on('close', () => settle('closed'));

@@ -142,12 +142,7 @@ class Talk {
   }
 
   begin(url: string, userAgent: string): void {
-    const interrupt = () => this.#onDeadline();
-    if (this.#deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    this.#deadline.interrupt = interrupt;
+    if (!this.#deadline.interruptBy(() => this.#onDeadline())) return;
     const { WebSocket }: { WebSocket: typeof WebSocketClient } = load('ws');
     const { subprotocol } = this.#wanted;
     const options = {

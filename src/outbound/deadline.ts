@@ -21,9 +21,8 @@ export class Deadline {
    */
   lostMs = 0;
   /**
-   * Called once when the deadline ends. The running stage sets it, and sets null when it is done. Assign a function
-   * that already has a name: V8 allocates a function literal that is assigned to a property in the old generation, so
-   * everything that it references stays in memory until the next full garbage collection.
+   * Called once when the deadline ends. The running stage sets it by {@link interruptBy}, since V8 allocates a function literal that
+   * is assigned to a property in the old generation, and sets null when it is done.
    */
   interrupt: (() => void) | null = null;
   readonly #clock: Clock;
@@ -45,6 +44,13 @@ export class Deadline {
     this.startedAt = clock.monotonic();
     this.#steppedAt = this.startedAt;
     this.#arm(timeoutMs);
+  }
+
+  /** Sets `interrupt`. False: the deadline has ended already, and `interrupt` has been called. */
+  interruptBy(interrupt: () => void): boolean {
+    if (this.over === null) this.interrupt = interrupt;
+    else interrupt();
+    return this.over === null;
   }
 
   /**

@@ -110,12 +110,7 @@ class Dialling {
 
   begin(): void {
     const { host, literal } = this.#order.destination;
-    const interrupt = () => this.#timeOut();
-    this.#deadline.interrupt = interrupt;
-    if (this.#deadline.over !== null) {
-      interrupt();
-      return;
-    }
+    if (!this.#deadline.interruptBy(() => this.#timeOut())) return;
     if (literal) this.#waiting[4] = [host];
     else {
       // Both queries are sent at once.

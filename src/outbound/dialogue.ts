@@ -124,12 +124,8 @@ export class Dialogue {
         this.#deadline.interrupt = null;
         resolve(fault);
       };
-      const interrupt = () => settle(timeoutFault('tls', this.#deadline.timeoutMs, false));
-      if (this.#deadline.over !== null) {
-        interrupt();
+      if (!this.#deadline.interruptBy(() => settle(timeoutFault('tls', this.#deadline.timeoutMs, false))))
         return;
-      }
-      this.#deadline.interrupt = interrupt;
       const onError = (error: Error) => settle(tlsFault(error, tlsStateOf(socket, order)));
       socket.on('error', onError);
       socket.on('close', () => onError(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
@@ -200,9 +196,7 @@ export class Dialogue {
     if (this.#broken !== null) return Promise.reject(new DialogueBroken(this.#broken));
     return new Promise((resolve, reject) => {
       this.#awaited = { isThere, resolve, reject };
-      const interrupt = () => void this.#breakOff(this.#lateFault());
-      if (this.#deadline.over !== null) interrupt();
-      else this.#deadline.interrupt = interrupt;
+      this.#deadline.interruptBy(() => void this.#breakOff(this.#lateFault()));
     });
   }
 

@@ -139,12 +139,7 @@ class Exchange extends ExchangeResult {
 
   begin(request: string | Buffer): void {
     const { socket, inlet } = this.#connection;
-    const interrupt = () => this.#onDeadline();
-    if (this.#deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    this.#deadline.interrupt = interrupt;
+    if (!this.#deadline.interruptBy(() => this.#onDeadline())) return;
     if (socket.destroyed || socket.readableEnded) {
       this.#onEnd(socket.errored);
       return;

@@ -47,8 +47,6 @@ function openSocket(path: string, inlet: Inlet, deadline: Deadline): Promise<Soc
       if (result !== socket) socket.destroy();
       resolve(result);
     };
-    const interrupt = () => settle(timeoutFault('connect', deadline.timeoutMs, true));
-    deadline.interrupt = interrupt;
     socket.once('connect', () => settle(socket));
     socket.once('error', (error: NodeJS.ErrnoException) =>
       settle(
@@ -64,6 +62,6 @@ function openSocket(path: string, inlet: Inlet, deadline: Deadline): Promise<Soc
             },
       ),
     );
-    if (deadline.over !== null) interrupt();
+    deadline.interruptBy(() => settle(timeoutFault('connect', deadline.timeoutMs, true)));
   });
 }

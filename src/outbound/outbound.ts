@@ -74,11 +74,7 @@ function exchangeByClient(
       result.fault = timeoutFault(result.phase, deadline.timeoutMs, false);
       settle();
     };
-    if (deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    deadline.interrupt = interrupt;
+    if (!deadline.interruptBy(interrupt)) return;
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart() {

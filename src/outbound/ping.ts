@@ -141,11 +141,7 @@ export function resolveAddress(
       const fault = timeoutFault('dns', deadline.timeoutMs, resolver.silentSince(startedAt));
       resolve({ fault, dnsMs: clock.monotonic() - startedAt });
     };
-    if (deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    deadline.interrupt = interrupt;
+    if (!deadline.interruptBy(interrupt)) return;
     void findAddress(parts, order, deadline).then(({ queried, ...found }) => {
       if (deadline.over !== null) return;
       deadline.interrupt = null;
