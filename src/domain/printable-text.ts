@@ -82,3 +82,12 @@ export function findForbidden(
   const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return { code: 'character', character: `U+${code}` };
 }
+
+/** A percent-encoded text decoded; `otherwise`: it is encoded wrongly. */
+export function percentDecoded<Other>(text: string, otherwise: Other): string | Other {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,4 +1,5 @@
 /** The addresses of a Redis installation and of a PostgreSQL database (operating, `storage`). */
+import { percentDecoded } from './printable-text.ts';
 
 /** A server by name or address. */
 interface RedisNode {
@@ -25,6 +26,7 @@ export function readRedisAddress(text: string) {
   if (whole === undefined) return null;
   const kind = form === 'sentinel' || form === 'cluster' ? form : 'single';
   const nodes = hosts.split(',').map((host) => readNode(host, DEFAULT_PORTS[kind]));
+  const decode = (part: string) => percentDecoded(part, null);
   const names = path.split('/').slice(1).map(decode);
   const masterName = kind === 'sentinel' ? (names.shift() ?? '') : null;
   const database = readDatabase(names);
@@ -86,15 +88,6 @@ function readDatabase(names: readonly (string | null)[]): number | null {
   const [text = '', ...more] = names;
   if (text === '' && more.length === 0) return 0;
   return text !== null && more.length === 0 && /^\d{1,4}$/.test(text) ? Number(text) : null;
-}
-
-/** Null: invalid percent-encoding. */
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The address in `storage.redis.url`. Throws where it is not set, or has no known form. */

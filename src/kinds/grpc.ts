@@ -1,4 +1,5 @@
 /** Kind `grpc`: asks a gRPC server for its health by `grpc.health.v1.Health/Check`, as load balancers do. */
+
 import type {
   ClientHttp2Session,
   ClientHttp2Stream,
@@ -9,6 +10,7 @@ import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../clock.ts';
 import { type Failure, failureOf, oneLine } from '../domain/failure.ts';
 import { hostInUrl } from '../domain/host-name.ts';
+import { percentDecoded } from '../domain/printable-text.ts';
 import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, isTlsCode, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
@@ -123,12 +125,7 @@ class HealthCall {
   }
 
   begin(url: string, userAgent: string, service: string): void {
-    const interrupt = () => this.#onDeadline();
-    if (this.#deadline.over !== null) {
-      interrupt();
-      return;
-    }
-    this.#deadline.interrupt = interrupt;
+    if (!this.#deadline.interruptBy(() => this.#onDeadline())) return;
     // Loaded with the first check of this kind, since it takes memory in every thread.
     const { connect: openSession } = process.getBuiltinModule('node:http2');
     const session = openSession(url, {
@@ -270,7 +267,9 @@ function judgeReply({ headers, trailers, body }: Reply, service: string): Failur
   if (name === 'UNIMPLEMENTED') return failureOf('content', 'body', { code: 'grpc_unimplemented' });
   if (name === 'NOT_FOUND')
     return failureOf('content', 'body', { code: 'grpc_service_unknown', text: service });
-  const message = oneLine(decodeMessage(String(trailers['grpc-message'] ?? headers['grpc-message'] ?? '')));
+  // It is percent-encoded; text that is not is taken as it is.
+  const raw = String(trailers['grpc-message'] ?? headers['grpc-message'] ?? '');
+  const message = oneLine(percentDecoded(raw, raw));
   return failureOf('content', 'body', { code: 'grpc_status', status: name, message });
 }
 
@@ -281,15 +280,6 @@ function judgeServing(body: Buffer): Failure | null {
   if (word === 'SERVING') return null;
   const code = word === 'NOT_SERVING' ? 'reported_down' : 'reported_unknown';
   return failureOf('body', 'body', { code, word });
-}
-
-/** `grpc-message` is percent-encoded; text that is not is taken as it is. */
-function decodeMessage(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** `HealthCheckRequest` with its prefix. An empty service stands for the whole server. */

@@ -5,6 +5,7 @@ import { parseDuration } from '../../domain/durations.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readAnyHost, readHostName } from '../../domain/host-name.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
+import { percentDecoded } from '../../domain/printable-text.ts';
 import {
   type AcceptRule,
   type Category,
@@ -187,19 +188,13 @@ export function readAddress(url: string | null): AddressReading {
   if (address === null) return { problem: `address ${quote(url)} cannot be read` };
   if (address.protocol !== 'http:' && address.protocol !== 'https:')
     return { problem: `addresses that begin with ${address.protocol} have no equal here` };
-  const [username = '', password = ''] = [address.username, address.password].map(decode);
+  const [username = '', password = ''] = [address.username, address.password].map((text) =>
+    percentDecoded(text, text),
+  );
   address.username = '';
   address.password = '';
   address.hash = '';
   return { address, username: username || null, password: password || null };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 export function listAddress(

@@ -1,7 +1,9 @@
 /** Targets to watch, as somebody pastes them: an address, a command or the name of a heartbeat on each line. Pure. */
+
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPrivateName } from '../host-name.ts';
+import { percentDecoded } from '../printable-text.ts';
 import type { AcceptRule, CheckKind, CheckSettings } from '../service.ts';
 import {
   HIDDEN_PASSWORD,
@@ -180,13 +182,7 @@ function hostIn(rest: string): string {
 }
 
 function credentialsIn(kind: CheckKind, { username, password, pathname }: URL): CheckSettings {
-  const read = (text: string) => {
-    try {
-      return decodeURIComponent(text);
-    } catch {
-      return text;
-    }
-  };
+  const read = (text: string) => percentDecoded(text, text);
   const takesSignIn = ['http', 'smtp', 'postgres', 'mysql', 'redis', 'mqtt'].includes(kind);
   const isDatabase = kind === 'postgres' || kind === 'mysql';
   const database = isDatabase && username !== '' ? read(pathname.slice(1)) : '';

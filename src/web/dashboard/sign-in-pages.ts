@@ -2,9 +2,11 @@
  * Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. The page that a visitor
  * wanted is in a cookie that every way to sign in leaves alone.
  */
+
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import type { LocalSignIn } from '../../auth/password-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
+import { percentDecoded } from '../../domain/printable-text.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import { readForm, seeOther } from '../../http/body.ts';
 import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
@@ -301,7 +303,7 @@ export function leadToSignIn(request: HttpRequest, siteUrl: string): HttpRespons
 /** The response that leads back, and removes the cookie; null: the request has none. */
 export function leadBack({ headers }: HttpRequest, siteUrl: string): HttpResponse | null {
   const cookie = cookieOf(siteUrl);
-  const path = decode(cookie.read(headers.cookie));
+  const path = percentDecoded(cookie.read(headers.cookie), '');
   return PATH_FORM.test(path) ? seeOther(path, cookie.write('', 0)) : null;
 }
 
@@ -312,12 +314,4 @@ export function forgetReturn(siteUrl: string): Readonly<Record<string, string>> 
 
 function cookieOf(siteUrl: string) {
   return createSiteCookie(siteUrl, 'upbeat-return');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
 }
