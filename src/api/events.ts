@@ -1,8 +1,9 @@
 /** `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`, and the ids of these events. */
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomInt } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomInt } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { deriveKey } from '../domain/credential-seal.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident/incident.ts';
 import { audienceOf, isOwn, isPublic } from '../domain/service.ts';
@@ -37,7 +38,6 @@ const BLOCK_BYTES = 16;
 const POSITION_BYTES = 6;
 const SALT_BYTES = 6;
 const MAX_SALT = 2 ** 47;
-const KEY_BYTES = 32;
 /** The ids of earlier versions were the positions. */
 const FORMER_ID = /^\d{1,15}$/;
 /** Base64url of a block. */
@@ -45,7 +45,7 @@ const ID = /^[A-Za-z0-9_-]{22}$/;
 
 /** Creates the ids of an installation from its key of secrets. */
 export function createEventIds(secretKey: Uint8Array) {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'upbeat ids of events', KEY_BYTES));
+  const key = deriveKey(secretKey, 'ids of events');
   const idOf = (position: number, salt: number): string => {
     const block = Buffer.alloc(BLOCK_BYTES);
     block.writeUIntBE(position, 0, POSITION_BYTES);

@@ -2,7 +2,9 @@
  * Links by which the receiver of an alert takes it without signing in. A link proves by its code that this installation made it
  * for the thread of an account, so nothing has to be stored.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../domain/credential-seal.ts';
 
 export interface AcknowledgedThread {
   readonly accountId: number;
@@ -11,12 +13,11 @@ export interface AcknowledgedThread {
 
 export type AcknowledgeLinks = ReturnType<typeof createAcknowledgeLinks>;
 
-const KEY_BYTES = 32;
 const TOKEN = /^([1-9]\d{0,15})\.([A-Za-z0-9-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 
 /** Creates the links of an installation from its key of secrets. `siteUrl` is without a slash at its end. */
 export function createAcknowledgeLinks(secretKey: Uint8Array, siteUrl: string) {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'upbeat acknowledge links', KEY_BYTES));
+  const key = deriveKey(secretKey, 'acknowledge links');
   const codeOf = ({ accountId, thread }: AcknowledgedThread) =>
     createHmac('sha256', key).update(`${accountId}.${thread}`).digest();
   return {

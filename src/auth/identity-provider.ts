@@ -1,13 +1,5 @@
 /** The interface of identity providers, with which people sign in (contract 5). */
-
-export interface Identity {
-  /** The `id` of the provider in the configuration. */
-  readonly provider: string;
-  /** The provider's identifier of the person, which never changes. */
-  readonly subject: string;
-  /** Name of the account; not an identifier. */
-  readonly name: string;
-}
+import type { Identity } from '../store/ports/people.ts';
 
 /** The secrets of a sign-in between redirect and callback, which only the person's browser keeps. */
 export interface SignInFlow {

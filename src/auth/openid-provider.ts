@@ -18,7 +18,8 @@ import {
 } from 'openid-client';
 import { describeCause } from '../domain/failure.ts';
 import type { Requests } from '../outbound/outbound.ts';
-import { type Identity, type IdentityProvider, SignInError, type SignInFlow } from './identity-provider.ts';
+import type { Identity } from '../store/ports/people.ts';
+import { type IdentityProvider, SignInError, type SignInFlow } from './identity-provider.ts';
 
 /** An entry of `auth.providers`. */
 export interface ProviderSettings {

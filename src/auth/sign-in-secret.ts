@@ -5,7 +5,9 @@
  * And one-time links by which a person without another way in gets one: the operator who makes the first account, the owner of
  * an account of the command line, and a person who has lost everything.
  */
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../domain/credential-seal.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import type { SetupLink, SetupLinkStore } from '../store/ports/sign-in.ts';
 
@@ -27,11 +29,9 @@ interface SignedState {
 
 export type SignInSecret = ReturnType<typeof createSignInSecret>;
 
-const SECRET_BYTES = 32;
-
 /** Derives the secret of an installation from its key of secrets. */
 export function createSignInSecret(secretKey: Uint8Array) {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'upbeat sign-in', SECRET_BYTES));
+  const key = deriveKey(secretKey, 'sign-in');
   const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
     /** The text of a state, for a form or a cookie. */

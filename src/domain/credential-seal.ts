@@ -41,9 +41,14 @@ const TAG_BYTES = 16;
 /** The format of sealed credentials: prefix, name of the key, and nonce, tag and encrypted text in base64. */
 const SEALED = /^check:v1:([0-9a-f]{16}):([A-Za-z0-9+/=]+)$/;
 
-/** Derives the key of credentials from the key of `secrets.key` by HKDF (RFC 5869); both have 32 bytes. */
+/** Derives the key of one use from the key of `secrets.key` by HKDF (RFC 5869); both have 32 bytes. */
+export function deriveKey(secretsKey: Uint8Array, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretsKey, '', `upbeat ${use}`, 32));
+}
+
+/** Derives the key of credentials. */
 export function deriveChecksKey(secretsKey: Uint8Array): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretsKey, '', 'upbeat credentials of checks', 32));
+  return deriveKey(secretsKey, 'credentials of checks');
 }
 
 /** Encrypts a text with a key of 32 bytes. `nonce`: random bytes that are used once, {@link NONCE_BYTES} of them. */

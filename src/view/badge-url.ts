@@ -1,6 +1,7 @@
 /** The URL of a badge: its parameters, and the signed addresses of the badges of private services. */
 
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../domain/credential-seal.ts';
 import { parseDuration } from '../domain/durations.ts';
 import {
   BADGE_STYLES,
@@ -133,7 +134,6 @@ export function windowMs(window: PictureWindow): number {
 
 export type BadgeAddresses = ReturnType<typeof createBadgeAddresses>;
 
-const KEY_BYTES = 32;
 const ID_BYTES = 6;
 const CODE_BYTES = 24;
 /** Base64url of both, without spare bits. */
@@ -141,8 +141,8 @@ const TOKEN = /^[A-Za-z0-9_-]{40}$/;
 
 /** Creates the addresses of an installation from its key of secrets. `siteUrl` is without a slash at its end. */
 export function createBadgeAddresses(secretKey: Uint8Array, siteUrl: string) {
-  const keyOf = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, '', use, KEY_BYTES));
-  const [codeKey, maskKey] = [keyOf('upbeat badge addresses'), keyOf('upbeat badge addresses, masks')];
+  const codeKey = deriveKey(secretKey, 'badge addresses');
+  const maskKey = deriveKey(secretKey, 'badge addresses, masks');
   const codeOf = (id: number, { accountId, badgeRenewals = 0 }: Partial<Service>) =>
     createHmac('sha256', codeKey)
       .update(`${id}.${accountId ?? 0}.${badgeRenewals}`)

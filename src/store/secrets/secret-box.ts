@@ -7,7 +7,6 @@ import {
   createDecipheriv,
   createHmac,
   createSecretKey,
-  hkdfSync,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
@@ -16,6 +15,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   deriveChecksKey,
+  deriveKey,
   NONCE_BYTES,
   openCredential,
   sealCredential,
@@ -317,7 +317,7 @@ function opens(key: Buffer, word: string): boolean {
 }
 
 function digestKeyOf(key: Buffer): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES)));
+  return createSecretKey(deriveKey(key, 'digests'));
 }
 
 function digestWith(key: KeyObject, text: string): string {
