@@ -44,12 +44,8 @@ export const list = <T extends TSchema>(
 /** Settings below one name, each with its default. */
 export const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { additionalProperties: false, default: {}, description });
-export const choice = <const T extends string>(
-  words: readonly T[],
-  byDefault: T,
-  description: string,
-  notes: SettingNotes = {},
-) => Type.Unsafe<T>({ type: 'string', enum: [...words], default: byDefault, description, ...notes });
+export const choice = <const T extends string>(words: readonly T[], byDefault: T, description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...words], default: byDefault, description });
 
 /** Settings below `site`. */
 export const SITE = section('Who sees the site, and what its address shows.', {

@@ -216,3 +216,14 @@ export function levelOf(
 export function cellsOf(buckets: readonly Bucket[]): Uint8Array {
   return Uint8Array.from(buckets, (bucket) => CELL_LEVELS.indexOf(levelOf(bucket)));
 }
+
+/** The runs of equal levels. */
+export function runsOf(levels: readonly CellLevel[]) {
+  const runs: { readonly level: CellLevel; readonly from: number; length: number }[] = [];
+  levels.forEach((level, from) => {
+    const last = runs.at(-1);
+    if (last?.level === level) last.length += 1;
+    else runs.push({ level, from, length: 1 });
+  });
+  return runs;
+}

@@ -211,8 +211,8 @@ function integer(value: number): Buffer {
 }
 
 /** Begins a sign-in by SCRAM-SHA-256 (RFC 5802, RFC 7677), which proves the password to both sides without sending it. `username` is empty where the protocol has sent it already. */
-function startScram(username: string, password: string, nonce = randomBytes(18)): Scram {
-  const own = nonce.toString('base64');
+function startScram(username: string, password: string): Scram {
+  const own = randomBytes(18).toString('base64');
   const name = username.replaceAll('=', '=3D').replaceAll(',', '=2C');
   const bare = `n=${name},r=${own}`;
   let proof = Buffer.alloc(0);

@@ -9,7 +9,7 @@ import {
   Registry,
 } from 'prom-client';
 import { getOrInsert } from '../async/bounded-map.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
 import type { CurrentStatus } from '../domain/status/current.ts';
 
@@ -211,12 +211,12 @@ const RANGE_US = { lowest: 1, highest: 3_600_000_000, figures: 2 };
 const UNUSED_RESOLUTION_MS = 2 ** 31 - 1;
 
 /** Replaces prom-client's percentiles of the lag, whose timer would be most of the wake-ups of a program with little to do. */
-function replaceEventLoopLag(registry: Registry, prefix: string, clock: Clock = systemClock): void {
+function replaceEventLoopLag(registry: Registry, prefix: string): void {
   const histogram = createHistogram(RANGE_US);
   /** Every second of the clock, since the timers of {@link systemClock} are aligned. */
-  let dueMs = (Math.floor(clock.monotonic() / PERIOD_MS) + 1) * PERIOD_MS;
-  clock.every(PERIOD_MS, () => {
-    const nowMs = clock.monotonic();
+  let dueMs = (Math.floor(systemClock.monotonic() / PERIOD_MS) + 1) * PERIOD_MS;
+  systemClock.every(PERIOD_MS, () => {
+    const nowMs = systemClock.monotonic();
     const lagUs = Math.round((nowMs - dueMs) * 1_000);
     histogram.record(Math.min(RANGE_US.highest, Math.max(RANGE_US.lowest, lagUs)));
     dueMs = (Math.floor(nowMs / PERIOD_MS) + 1) * PERIOD_MS;

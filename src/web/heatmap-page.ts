@@ -6,6 +6,7 @@ import {
   MAX_HEATMAP_SERVICES,
   PICTURE_WINDOWS,
   type PictureSpan,
+  runsOf,
   spanOf,
   stepsOf,
 } from '../domain/picture.ts';
@@ -85,7 +86,9 @@ function rowsOf(
 ) {
   const steps = stepsOf(span);
   return services.map((service, index) => {
-    const runs = runsOf(cells.subarray(index * steps, (index + 1) * steps));
+    const runs = runsOf(
+      [...cells.subarray(index * steps, (index + 1) * steps)].map((cell) => CELL_LEVELS[cell] ?? 'none'),
+    );
     const paths = new Map<CellLevel, string>();
     for (const { level, from, length } of runs)
       paths.set(level, `${paths.get(level) ?? ''}M${from} 0h${length}v1h-${length}z`);
@@ -104,17 +107,6 @@ function rowsOf(
       weight: runs.reduce((sum, { level, length }) => sum + (BAD_LEVELS[level] ?? 0) * length, 0),
     };
   });
-}
-
-function runsOf(cells: Uint8Array) {
-  const runs: { readonly level: CellLevel; readonly from: number; length: number }[] = [];
-  cells.forEach((cell, from) => {
-    const level = CELL_LEVELS[cell] ?? 'none';
-    const last = runs.at(-1);
-    if (last?.level === level) last.length += 1;
-    else runs.push({ level, from, length: 1 });
-  });
-  return runs;
 }
 
 /** `11-20 10:15` in UTC; in steps of a day `2026-11-20`. */

@@ -3,7 +3,7 @@ import type { Phase } from '../failure.ts';
 import type { StatusReason } from '../incident/incident.ts';
 import type { Scope } from '../status/current.ts';
 import type { ServiceStatus } from '../status.ts';
-import type { EventIncident } from './event.ts';
+import type { AlertChange, EventIncident } from './event.ts';
 import type { AlertEventName } from './rule.ts';
 
 /** Maximum number of services that a message describes; `total` says how many there are. */
@@ -69,14 +69,10 @@ export interface MessageItem {
   /** Of `incident`, `incident_update` and `vendor_incident`. */
   readonly incident: EventIncident | null;
   /** Of `maintenance`. */
-  readonly maintenance: {
-    readonly phase: 'planned' | 'running' | 'ended';
-    readonly title: string;
-    readonly text: string;
-    readonly startsAt: number;
-    readonly endsAt: number | null;
-    readonly url: string;
-  } | null;
+  readonly maintenance: Omit<
+    Extract<AlertChange, { readonly type: 'maintenance' }>,
+    'type' | 'id' | 'source'
+  > | null;
   /** The service without which it cannot be reached, and which is down; absent: nothing, or it is not known. */
   readonly because?: { readonly slug: string; readonly name: string };
   /** Number of services that cannot be reached without it and are not told of by themselves; absent: none. */

@@ -29,21 +29,11 @@ export interface NewPage extends PageTexts {
   readonly now: number;
 }
 
-/** The properties of a page that a change replaces. Absent properties stay unchanged. */
-export interface PageEdit extends Partial<PageTexts> {
-  readonly groups?: readonly PageGroup[];
-  /** Null: none. */
-  readonly logo?: StoredPicture | null;
-  /** Null: none. */
-  readonly favicon?: StoredPicture | null;
-  /** `#rrggbb`; null: none. */
-  readonly colour?: string | null;
-  readonly access?: PageAccess;
-  /** Hash of a new password. Null or absent: that of before stays, unless the access is another one now. */
-  readonly passwordHash?: string | null;
-  /** A host name, whose proof is lost if it is another one; null: none. */
-  readonly domain?: string | null;
-}
+/**
+ * The properties of a page that a change replaces. Absent properties stay unchanged. A password stays too where it is null, unless the
+ * access is another one now; the proof of a domain is lost if it is another one.
+ */
+export type PageEdit = Partial<Omit<NewPage, 'accountId' | 'slug' | 'now'>>;
 
 /** A domain that an account has proved for a page. */
 export interface ProvedPageDomain {

@@ -67,16 +67,12 @@ export interface ThreadSilence {
   end(): void;
 }
 
-/** Watches a thread; the log tells when it hangs, and when it answers again. `clock`: default the system's. */
-export function watchSampleThread(
-  thread: { readonly ping: () => Promise<void> },
-  log: Log,
-  clock: Parameters<typeof watchSilence>[0]['clock'] = systemClock,
-): ThreadSilence {
+/** Watches a thread; the log tells when it hangs, and when it answers again. */
+export function watchSampleThread(thread: { readonly ping: () => Promise<void> }, log: Log): ThreadSilence {
   let problem: string | null = null;
   const end = watchSilence({
     ping: thread.ping,
-    clock,
+    clock: systemClock,
     onChange(isSilent) {
       problem = isSilent ? `the samples thread has not answered for ${SILENCE_MS / 1_000} s` : null;
       if (isSilent)

@@ -6,7 +6,7 @@
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { acknowledgeByLink, followLink, openAlerts } from '../../resources/alerts/open-alerts.ts';
-import type { RenderPage } from '../parts/views.ts';
+import { type RenderPage, withSecrecy } from '../parts/views.ts';
 import type { DashboardSources } from './dashboard-forms.ts';
 import { languageOf } from './sign-in-pages.ts';
 
@@ -39,14 +39,9 @@ export function acknowledgePage(render: RenderPage, sources: DashboardSources): 
 
     function show(data: object, status = 200): HttpResponse {
       const empty = { problem: null, lead: null, taken: null, services: [], more: null, since: null };
-      const answer = render('./acknowledge', { language, siteUrl, action: null, ...empty, ...data }, status);
-      // The address is a secret: it is not sent to other sites, nor kept by caches and search engines.
-      const secrecy = {
-        'Cache-Control': 'no-store',
-        'Referrer-Policy': 'no-referrer',
-        'X-Robots-Tag': 'noindex',
-      };
-      return { ...answer, headers: { ...answer.headers, ...secrecy } };
+      return withSecrecy(
+        render('./acknowledge', { language, siteUrl, action: null, ...empty, ...data }, status),
+      );
     }
   };
 

@@ -4,7 +4,14 @@
  */
 import type { Clock } from '../../clock.ts';
 import { MINUTE_MS } from '../../domain/durations.ts';
-import { CELL_LEVELS, type CellLevel, MAX_HEATMAP_SERVICES, spanOf, stepsOf } from '../../domain/picture.ts';
+import {
+  CELL_LEVELS,
+  type CellLevel,
+  MAX_HEATMAP_SERVICES,
+  runsOf,
+  spanOf,
+  stepsOf,
+} from '../../domain/picture.ts';
 import { isOwn, type Service } from '../../domain/service.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, pageRoute, type Route } from '../../http/route.ts';
@@ -137,16 +144,6 @@ function drawLine(levels: readonly CellLevel[]): string {
     return path === '' ? '' : `<path fill="var(${colour})" d="${path}"/>`;
   });
   return `${line === '' ? '' : `<path fill="none" stroke="currentColor" d="${line}"/>`}${marks.join('')}`;
-}
-
-function runsOf(levels: readonly CellLevel[]) {
-  const runs: { level: CellLevel; from: number; length: number }[] = [];
-  levels.forEach((level, from) => {
-    const last = runs.at(-1);
-    if (last?.level === level) last.length += 1;
-    else runs.push({ level, from, length: 1 });
-  });
-  return runs;
 }
 
 /**

@@ -4,6 +4,23 @@ import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
+/** Names of channels that are the same in each language. */
+export const CHANNEL_NAMES = {
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Microsoft Teams',
+  mattermost: 'Mattermost',
+  'google-chat': 'Google Chat',
+  telegram: 'Telegram',
+  matrix: 'Matrix',
+  ntfy: 'ntfy',
+  gotify: 'Gotify',
+  pushover: 'Pushover',
+  pagerduty: 'PagerDuty',
+  opsgenie: 'Opsgenie',
+  webhook: 'Webhook',
+} as const;
+
 /** A rule in words: the services that it watches, and the times at which it tells. */
 export interface RuleSentence {
   readonly own: boolean;
@@ -30,22 +47,7 @@ export const englishAlerts = {
   rules: 'Rules',
   rulesLead: 'Rules choose which changes send alerts, and to which channels.',
   noRules: 'There is no rule yet, so no channel receives alerts.',
-  kind: {
-    email: 'E-mail',
-    slack: 'Slack',
-    discord: 'Discord',
-    teams: 'Microsoft Teams',
-    mattermost: 'Mattermost',
-    'google-chat': 'Google Chat',
-    telegram: 'Telegram',
-    matrix: 'Matrix',
-    ntfy: 'ntfy',
-    gotify: 'Gotify',
-    pushover: 'Pushover',
-    pagerduty: 'PagerDuty',
-    opsgenie: 'Opsgenie',
-    webhook: 'Webhook',
-  } satisfies WordOf<ChannelKind>,
+  kind: { ...CHANNEL_NAMES, email: 'E-mail' } satisfies WordOf<ChannelKind>,
   /** Null: the schema of the kind has the text. */
   setting: (_kind: ChannelKind, _name: string): SettingText | null => null,
   addChannel: 'Add a channel',

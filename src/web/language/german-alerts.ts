@@ -5,7 +5,7 @@ import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { germanFailure } from '../../language/german-failures.ts';
 import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import type { SettingText } from './english-alerts.ts';
+import { CHANNEL_NAMES, type SettingText } from './english-alerts.ts';
 
 const PROBLEMS: TextTable<ChannelProblemParams> = {
   status: ({ statusCode, text }) => `HTTP ${statusCode}${text === '' ? '' : `: ${text}`}`,
@@ -149,22 +149,7 @@ export const germanAlerts: Texts['alerts'] = {
   rules: 'Regeln',
   rulesLead: 'Regeln wählen, welche Änderungen Alarme senden und an welche Kanäle.',
   noRules: 'Es gibt noch keine Regel, darum empfängt kein Kanal Alarme.',
-  kind: {
-    email: 'E-Mail',
-    slack: 'Slack',
-    discord: 'Discord',
-    teams: 'Microsoft Teams',
-    mattermost: 'Mattermost',
-    'google-chat': 'Google Chat',
-    telegram: 'Telegram',
-    matrix: 'Matrix',
-    ntfy: 'ntfy',
-    gotify: 'Gotify',
-    pushover: 'Pushover',
-    pagerduty: 'PagerDuty',
-    opsgenie: 'Opsgenie',
-    webhook: 'Webhook',
-  },
+  kind: { ...CHANNEL_NAMES, email: 'E-Mail' },
   setting: germanSetting,
   addChannel: 'Kanal hinzufügen',
   chooseKind: 'Wohin sollen Alarme gehen?',

@@ -244,3 +244,13 @@ function textOf(texts: Texts['errors'], status: number): ErrorText {
       return status >= 500 ? texts.fault : texts.request;
   }
 }
+
+/** A page whose address is a secret: it is not sent to other sites, nor kept by caches and search engines. */
+export function withSecrecy(answer: HttpResponse): HttpResponse {
+  const secrecy = {
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Robots-Tag': 'noindex',
+  };
+  return { ...answer, headers: { ...answer.headers, ...secrecy } };
+}

@@ -16,7 +16,7 @@ import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptio
 import { pathFor } from '../../view/page-address.ts';
 import type { ShownDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
-import { listPath, type RenderPage, renderMissing } from '../parts/views.ts';
+import { listPath, type RenderPage, renderMissing, withSecrecy } from '../parts/views.ts';
 import { framePage } from '../status-page/page-content.ts';
 
 export interface SubscribeSources {
@@ -288,14 +288,4 @@ function nameOf({ kind, name }: Pick<TopicName, 'kind' | 'name'>, { texts }: Cho
 
 function withoutStore(answer: HttpResponse): HttpResponse {
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
-}
-
-/** The address is a secret: it is not sent to other sites, nor kept by caches and search engines. */
-function withSecrecy(answer: HttpResponse): HttpResponse {
-  const secrecy = {
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-    'X-Robots-Tag': 'noindex',
-  };
-  return { ...answer, headers: { ...answer.headers, ...secrecy } };
 }

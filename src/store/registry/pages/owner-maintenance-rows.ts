@@ -132,10 +132,14 @@ export async function addOwnerMaintenance(
 
 /** Maintenances of an account in force, by their first start. */
 export async function ownerMaintenancesOf(
-  { kysely, queries }: RegistryStore,
+  store: RegistryStore,
   accountId: number,
 ): Promise<OwnerMaintenance[]> {
-  const rows = await queries.all(
+  return (await maintenanceRowsOf(store, accountId)).map(toOwnerMaintenance);
+}
+
+function maintenanceRowsOf({ kysely, queries }: RegistryStore, accountId: number) {
+  return queries.all(
     kysely
       .selectFrom('owner_maintenances')
       .selectAll()
@@ -145,7 +149,6 @@ export async function ownerMaintenancesOf(
       .orderBy('created_at')
       .orderBy('id'),
   );
-  return rows.map(toOwnerMaintenance);
 }
 
 /** Replaces a maintenance inside the caller's transaction, as the port describes it. */
@@ -206,15 +209,7 @@ export async function planOccurrencesOfPage(
   pageId: number,
   now: number,
 ): Promise<void> {
-  const { kysely, queries } = store;
-  const rows = await queries.all(
-    kysely
-      .selectFrom('owner_maintenances')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('cancelled_at', 'is', null),
-  );
-  for (const row of rows)
+  for (const row of await maintenanceRowsOf(store, accountId))
     if (toOwnerMaintenance(row).pages.includes(pageId)) await planOccurrences(store, row, now);
 }
 

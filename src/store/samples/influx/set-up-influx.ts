@@ -310,11 +310,9 @@ type InfluxFinding = Pick<SetupStep, 'found' | 'advice'>;
 /** A measurement of its own, so that no history contains the point; the bucket's retention deletes it. */
 const MEASUREMENT = 'upbeat_doctor';
 
-/** Writes a point and reads it back, as samples are written and histories are read. `now`: epoch milliseconds. Never rejects. */
-export async function examineInflux(
-  settings: InfluxSettings,
-  now = systemClock.now(),
-): Promise<InfluxFinding> {
+/** Writes a point and reads it back, as samples are written and histories are read. Never rejects. */
+export async function examineInflux(settings: InfluxSettings): Promise<InfluxFinding> {
+  const now = systemClock.now();
   const link = openInfluxLink(settings);
   // A new value each time tells the point from those of other servers or buckets.
   const nonce = randomInt(2 ** 47);
