@@ -3,6 +3,7 @@ import { systemClock } from '../src/clock.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import type { FromHost, HostTask } from '../src/engine/protocol.ts';
 import { createProber, type ProberSettings } from '../src/probe/prober.ts';
+import { collectLater } from '../src/thread/v8-options.ts';
 
 /** Runs a host until it is stopped. */
 export default async function probe(task: HostTask): Promise<void> {
@@ -13,6 +14,7 @@ export default async function probe(task: HostTask): Promise<void> {
     onUnreadable: (found) => post({ type: 'unreadable', epoch, found }),
     onBusy: createBusyNotices((address) => post({ type: 'busy', epoch, address })),
   });
+  collectLater();
   try {
     await runHost(task, prober.runAttempt, systemClock);
   } finally {

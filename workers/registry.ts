@@ -4,6 +4,7 @@ import { openDescribed } from '../src/store/registry/open-registry.ts';
 import type { RegistryThreadData } from '../src/store/registry/registry-thread.ts';
 import type { SamplesThreadData } from '../src/store/samples/samples-thread.ts';
 import { serveThread } from '../src/thread/rpc.ts';
+import { collectLater } from '../src/thread/v8-options.ts';
 
 if (parentPort !== null) {
   const methods = {
@@ -20,4 +21,5 @@ if (parentPort !== null) {
     },
   };
   serveThread(parentPort, methods);
+  collectLater();
 }

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load-config.ts';
 import { announceStart } from '../thread/compiled-code.cjs';
-import { boundHeaps } from '../thread/v8-options.ts';
+import { boundHeaps, collectLater } from '../thread/v8-options.ts';
 import { isSmallFleet, planLargeHeaps } from './child-memory.ts';
 import { endByError } from './command.ts';
 import { estimateServices } from './fleet-size.ts';
@@ -55,6 +55,7 @@ async function run(): Promise<void> {
     await program;
     setTimeout(announceStart, START_OVER_MS).unref();
     setTimeout(() => boundHeaps(process.env.NODE_OPTIONS), HEAPS_BOUND_MS).unref();
+    collectLater();
   } catch (error) {
     endByFailedStart(log, error);
   }

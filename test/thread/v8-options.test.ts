@@ -1,7 +1,8 @@
 /** The bound on the garbage of heaps, which gives way to what was set before. */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { planHeapBounds, SMALL_HEAPS } from '../../src/thread/v8-options.ts';
+import { collectLater, planHeapBounds, SMALL_HEAPS } from '../../src/thread/v8-options.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const MB = 1_048_576;
 
@@ -17,11 +18,13 @@ t.test('heaps grow by half, unless a small memory or the operator has set a boun
     '--heap-growing-percent=10',
     '--bytecode-old-age=2',
     '--no-sparkplug',
+    '--flush-baseline-code',
   ];
   t.same(planHeapBounds(30 * MB, SMALL_HEAPS), small);
   t.same(planHeapBounds(30 * MB, SMALL_HEAPS, '--heap-growing-percent=30 --no-sparkplug'), [
     '--optimize-for-size',
     '--bytecode-old-age=2',
+    '--flush-baseline-code',
   ]);
 });
 
@@ -56,4 +59,16 @@ t.test('it collects the garbage of a start with many services, and leaves a smal
   t.ok(large.after < large.before / 2);
   const small = collectIn(10);
   t.ok(small.after >= small.before);
+});
+
+t.test('it collects once what the start of a thread has left in a small heap', async (t) => {
+  const clock = createFakeClock();
+  const left = (() => new WeakRef({ of: 'a start' }))();
+  collectLater(clock, []);
+  await clock.advance(60_000);
+  t.ok(left.deref(), 'large heaps are left alone');
+  await new Promise((resolve) => setImmediate(resolve));
+  collectLater(clock, SMALL_HEAPS);
+  await clock.advance(60_000);
+  t.equal(left.deref(), undefined);
 });

@@ -1,6 +1,7 @@
 /** The registry's thread: opens the file and serves the calls over one connection. */
 import { type FSWatcher, statfsSync, watch } from 'node:fs';
 import { type Cancel, type Clock, systemClock } from '../../clock.ts';
+import { hasSmallHeaps } from '../../thread/v8-options.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { openRegistryDatabase, type RegistryDatabase } from '../database/registry-database.ts';
 import { explainSqliteError, fullDisk } from '../database/registry-error.ts';
@@ -22,6 +23,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const TRY_TIMEOUT_MS = 5;
 /** Maximum time that the last writes wait for the lock before the file is closed, milliseconds. */
 const LAST_BUSY_TIMEOUT_MS = 1_000;
+/** Pages of the file that SQLite keeps where memory is short, instead of 2,000 KiB, which the check of the file at its opening fills. */
+const SMALL_CACHE_KIB = 512;
 /** Minimum time between two attempts to reopen a file whose disk refused writes, milliseconds. */
 const REOPEN_MS = 500;
 
@@ -151,6 +154,7 @@ function freeBytes(folder: string): number {
 async function openWithShortWaits(dataDir: string, alone: boolean): Promise<RegistryDatabase> {
   const opened = await openRegistryDatabase(dataDir, alone);
   opened.database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
+  if (hasSmallHeaps()) opened.database.exec(`PRAGMA cache_size = -${SMALL_CACHE_KIB}`);
   return opened;
 }
 

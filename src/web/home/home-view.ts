@@ -171,10 +171,12 @@ function worstFirst(a: TroubledEntry, b: TroubledEntry): number {
   return (b.current.since ?? 0) - (a.current.since ?? 0);
 }
 
-const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+/** Null: nothing has been sorted yet. */
+let names: Intl.Collator | null = null;
 
 function byName(a: HomeEntry, b: HomeEntry): number {
-  return NAMES.compare(a.service.name, b.service.name);
+  names ??= new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+  return names.compare(a.service.name, b.service.name);
 }
 
 /** Minimum length of a text in which slips are looked for; in shorter ones every word is like every other. */
