@@ -1,5 +1,5 @@
 /** Maintenance that accounts announce: `/api/v1/maintenances` (docs/maintenance.md). */
-import { type OwnerMaintenance, occurrencesOf } from '../../domain/incident/owner-maintenance.ts';
+import type { OwnerMaintenance } from '../../domain/incident/owner-maintenance.ts';
 import { parseJson } from '../../http/body.ts';
 import { revisionTag } from '../../http/conditional.ts';
 import type { OpenApiParameter } from '../../http/openapi.ts';
@@ -7,6 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { enumOf, listOf, named, namedObject, TimeSchema } from '../../http/schema.ts';
 import { Type } from '../../json-schema.ts';
 import type { PostStore } from '../../store/ports/incidents.ts';
+import { nextOccurrences } from '../../view/status-page-view.ts';
 import { type RepeatableContext, repeatableRoute } from '../kit/once.ts';
 import { createResourceRoutes } from '../kit/resource-routes.ts';
 import { changed, ETAG_HEADER, IF_MATCH, principalOf, resultOf, targetOf } from '../kit/write-route.ts';
@@ -59,7 +60,7 @@ export interface OwnerMaintenanceSources {
 export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Route[] {
   const { siteUrl, now } = context;
   const view = async (maintenance: OwnerMaintenance, definition: MaintenanceDocument) =>
-    viewMaintenance(maintenance, definition, await occurrencesOf(maintenance, now(), MAX_NEXT), now());
+    viewMaintenance(maintenance, definition, await nextOccurrences(maintenance, now(), MAX_NEXT), now());
   return [
     ...createResourceRoutes({
       ...{ changes: maintenanceChanges, context, siteUrl, view },
