@@ -122,10 +122,11 @@ export function statusRoute(finder: ServiceFinder, services: ServiceJson): Route
     description:
       'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked. Where more than one region checks, the service is down when the quorum of them has confirmed it; `regions` and `scope` say from where it fails.',
     answer: StatusSchema,
-    async handle(request) {
-      const { body, etag } = services.status(await finder.ofPath(request));
-      return jsonText(body, etag);
-    },
+    handle: (request) =>
+      andThen(finder.ofPath(request), (service) => {
+        const { body, etag } = services.status(service);
+        return jsonText(body, etag);
+      }),
   });
 }
 

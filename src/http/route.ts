@@ -145,8 +145,8 @@ export function methodsOf({ handle, writes = {} }: Route): string[] {
 }
 
 /** Returns true if the route changes something by a method. */
-export function isWrite({ writes = {} }: Route, method: string | undefined): method is WriteMethod {
-  return method !== undefined && Object.hasOwn(writes, method);
+export function isWrite({ writes }: Route, method: string | undefined): method is WriteMethod {
+  return writes !== undefined && method !== undefined && Object.hasOwn(writes, method);
 }
 
 /** The operation for a request that changes something; undefined: the method only reads, or is not possible. */

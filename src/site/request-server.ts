@@ -146,20 +146,21 @@ export class RequestServer {
     params: Readonly<Record<string, string>>,
     query: string,
   ): HttpRequest {
-    return {
-      method: message.method ?? 'GET',
+    const { method = 'GET', headers, socket } = message;
+    const request = {
+      method,
       params,
       query,
-      headers: message.headers,
+      headers,
       url,
       siteHost: this.#siteHost,
-      client: this.#readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+      client: this.#readClient(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
       // Node.js ends a connection whose client has ended it.
-      isGone: () => !message.socket.writable,
-      ...(WITH_BODY.has(message.method ?? '')
-        ? { readBody: createBodyReader(message), readBodyStart: createBodyStartReader(message) }
-        : {}),
+      isGone: () => !socket.writable,
     };
+    return WITH_BODY.has(method)
+      ? { ...request, readBody: createBodyReader(message), readBodyStart: createBodyStartReader(message) }
+      : request;
   }
 
   #answer(route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> {

@@ -34,22 +34,26 @@ export function createServiceFinder(
   const note = ({ headers }: HttpRequest, visibility: keyof typeof HEADERS) =>
     found.set(headers, { ...found.get(headers), ...HEADERS[visibility] });
 
-  const find = async (
+  const find = (
     request: HttpRequest,
     by: 'bySlug' | 'byPageName',
     name: string,
-  ): Promise<Service | null> => {
+  ): MaybeLater<Service | null> => {
+    const noted = (service: Service | null) => {
+      const visibility = service?.visibility ?? 'public';
+      if (visibility !== 'public') note(request, visibility);
+      return service;
+    };
+    const service = directory[by](name);
+    if (service !== null) return noted(service);
     // A name that nothing has takes the same way as that of a private service, in the same time.
-    const service = directory[by](name) ?? directory.to(await accountsOf(request))[by](name);
-    const visibility = service?.visibility ?? 'public';
-    if (visibility !== 'public') note(request, visibility);
-    return service;
+    return accountsOf(request).then((accounts) => noted(directory.to(accounts)[by](name)));
   };
-  const required = async (request: HttpRequest, by: 'bySlug' | 'byPageName', name = ''): Promise<Service> => {
-    const service = await find(request, by, name);
-    if (service === null) throw serviceNotFound(name);
-    return service;
-  };
+  const required = (request: HttpRequest, by: 'bySlug' | 'byPageName', name = ''): MaybeLater<Service> =>
+    andThen(find(request, by, name), (service) => {
+      if (service === null) throw serviceNotFound(name);
+      return service;
+    });
   /** The services that the sender of a request may see: at once for those who show neither a key nor a session. */
   const shownTo = (request: HttpRequest): MaybeLater<ShownServices> =>
     request.key === undefined && request.headers.cookie === undefined
@@ -92,10 +96,7 @@ export function createServiceFinder(
     named: (request: HttpRequest, name = request.params.slug) => required(request, 'byPageName', name),
     /** Routes whose responses no cache keeps, and no search engine lists, where they are about services that are not public. */
     guard: (routes: readonly Route[]): Route[] =>
-      wrapReads(routes, (handle) => (request) => {
-        const answer = handle(request);
-        return answer instanceof Promise ? answer.then((one) => mark(request, one)) : mark(request, answer);
-      }),
+      wrapReads(routes, (handle) => (request) => andThen(handle(request), (answer) => mark(request, answer))),
   };
 }
 
