@@ -1,7 +1,7 @@
 /**
  * Chooses options of the program's process that reduce its memory: fewer arenas, compiled sources at hand, small heaps.
  */
-import { SMALL_HEAPS, USUAL_HEAPS } from '../thread/v8-options.ts';
+import { SMALL_HEAPS, SMALL_MAIN_HEAP, USUAL_HEAPS } from '../thread/v8-options.ts';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
 export const SMALL_BYTES = 1_073_741_824;
@@ -44,8 +44,11 @@ export function planMemory(
     ...(isSmall ? SMALL_ALLOCATOR : { MALLOC_ARENA_MAX: ARENAS }),
     ...(cacheDir === null ? {} : { NODE_COMPILE_CACHE: cacheDir }),
   };
+  const small = /--max-old-space-size/.test(env.NODE_OPTIONS ?? '')
+    ? SMALL_HEAPS
+    : [...SMALL_HEAPS, SMALL_MAIN_HEAP];
   return {
-    execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : isSmall ? SMALL_HEAPS : USUAL_HEAPS)],
+    execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : isSmall ? small : USUAL_HEAPS)],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
 }

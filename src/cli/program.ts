@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load-config.ts';
 import { announceStart } from '../thread/compiled-code.cjs';
-import { boundHeaps, collectLater } from '../thread/v8-options.ts';
+import { boundHeaps, collectLater, freeThreads } from '../thread/v8-options.ts';
 import { isSmallFleet, planLargeHeaps } from './child-memory.ts';
 import { endByError } from './command.ts';
 import { estimateServices } from './fleet-size.ts';
@@ -26,6 +26,7 @@ function readOrEnd<T>(read: () => T): T {
 }
 
 async function run(): Promise<void> {
+  freeThreads();
   const { values } = parseArgs({
     options: {
       config: { type: 'string' },

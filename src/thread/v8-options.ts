@@ -4,17 +4,32 @@ import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock } from '../clock.ts';
 
 /**
+ * A heap that may have 2 GiB or more calls the builtin functions of V8 in a copy of 2 MB that is mapped for its thread, otherwise where the
+ * program has them, in the same CPU time. MB.
+ */
+const SMALL_THREAD_MB = 2_040;
+/** The option that bounds every heap, whatever limits a thread has. */
+const HEAP_LIMIT = '--max-old-space-size';
+
+/**
  * Each thread has a young generation of three such spaces. One helper thread of V8 compiles and collects instead of four, each with memory
- * of its own. V8 does not compare these two options before it takes compiled code. With any other one it would refuse the code that comes
+ * of its own. V8 does not compare these options before it takes compiled code. With any other one it would refuse the code that comes
  * with Node.js, and each thread would compile Node's own modules: with those of {@link SMALL_HEAPS_LATER} the program took 1.0 s of CPU
  * to ready instead of 0.77 s, with 1,200 services (2026-11-29, 2 cores, in turn beside other work).
  */
 export const SMALL_HEAPS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
+/** The same for the heap of the main thread alone; see {@link freeThreads}. */
+export const SMALL_MAIN_HEAP = `${HEAP_LIMIT}=${SMALL_THREAD_MB}`;
+
+/** Takes back the limit of the main thread's heap, which has it by now, so that other threads have limits of their own. Call it before they start. */
+export function freeThreads(): void {
+  if (process.execArgv.includes(SMALL_MAIN_HEAP)) setFlagsFromString(`${HEAP_LIMIT}=0`);
+}
 
 /**
  * Options that are set when the start is over. After 90 s the program holds as much as with them from the beginning (131 MB). Old generations
- * are compacted at every collection, and grow by a tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it is called; only what
- * runs often is compiled to machine code; that of the start's baseline compiler is dropped, too, 1 MB.
+ * are compacted at every collection, and grow by a tenth before the next one. Code that two collections did not see in use is dropped, and
+ * compiled again when it is called; only what runs often is compiled to machine code; that of the start's baseline compiler is dropped, too, 1 MB.
  */
 const SMALL_HEAPS_LATER = [
   '--optimize-for-size',
@@ -23,12 +38,6 @@ const SMALL_HEAPS_LATER = [
   '--no-sparkplug',
   '--flush-baseline-code',
 ];
-
-/**
- * A thread whose heap may have 2 GiB or more calls the builtin functions of V8 in a copy of 2 MB that is mapped for it, otherwise where the
- * program has them, in the same CPU time. MB.
- */
-const SMALL_THREAD_MB = 2_040;
 
 /** Returns true if a process with these options was started for a small fleet; default: this one. */
 export const hasSmallHeaps = (execArgv: readonly string[] = process.execArgv): boolean =>

@@ -10,7 +10,7 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
   t.same(planMemory({}, true, null), {
-    execArgv: ['--use-system-ca', '--max-semi-space-size=1', '--v8-pool-size=1'],
+    execArgv: ['--use-system-ca', '--max-semi-space-size=1', '--v8-pool-size=1', '--max-old-space-size=2040'],
     env: {
       MALLOC_ARENA_MAX: '1',
       MALLOC_MMAP_THRESHOLD_: '8192',
@@ -30,6 +30,11 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     execArgv: ['--use-system-ca'],
     env: {},
   });
+  t.same(
+    planMemory({ NODE_OPTIONS: '--max-old-space-size=300' }, true, null).execArgv,
+    ['--use-system-ca', '--max-semi-space-size=1', '--v8-pool-size=1'],
+    'a limit of the operator stays',
+  );
   t.same(planMemory(own, false, '/cache').execArgv, ['--use-system-ca'], 'nor the usual limit');
   const small = planMemory({}, true, '/cache').env;
   t.same(planLargeHeaps({ HOME: '/', ...small }), {

@@ -1,7 +1,7 @@
 /** The bound on the garbage of heaps, which gives way to what was set before. */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { collectLater, planHeapBounds, SMALL_HEAPS } from '../../src/thread/v8-options.ts';
+import { collectLater, planHeapBounds, SMALL_HEAPS, SMALL_MAIN_HEAP } from '../../src/thread/v8-options.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const MB = 1_048_576;
@@ -33,7 +33,24 @@ t.test('the options of a start leave the compiled code of Node.js valid', async 
     spawnSync(process.execPath, [...options, '--print', 'v8.cachedDataVersionTag()'], {
       encoding: 'utf8',
     }).stdout;
-  t.equal(tag(SMALL_HEAPS), tag([]));
+  t.equal(tag([...SMALL_HEAPS, SMALL_MAIN_HEAP]), tag([]));
+});
+
+t.test('the limit of the main heap is not that of other threads', async (t) => {
+  const script = `
+    import { Worker } from 'node:worker_threads';
+    import { freeThreads } from ${JSON.stringify(new URL('../../src/thread/v8-options.ts', import.meta.url).href)};
+    const limit = 'Math.round(process.getBuiltinModule("node:v8").getHeapStatistics().heap_size_limit / 1_048_576)';
+    freeThreads();
+    const own = process.getBuiltinModule('node:v8').getHeapStatistics().heap_size_limit / 1_048_576;
+    const worker = new Worker(\`process.getBuiltinModule('node:worker_threads').parentPort.postMessage(\${limit})\`, {
+      eval: true,
+      resourceLimits: { maxOldGenerationSizeMb: 100 },
+    });
+    worker.on('message', (limit) => console.log(JSON.stringify([own >= 2_040, limit < 150])));`;
+  const options = [...SMALL_HEAPS, SMALL_MAIN_HEAP, '--input-type=module', '--eval', script];
+  const { stdout, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' });
+  t.equal(stdout, '[true,true]\n', stderr);
 });
 
 /** Megabytes in use in a process of its own before and after {@link collectStart}, with garbage of so many megabytes. */
