@@ -4,12 +4,7 @@ import { join } from 'node:path';
 
 /** Writes what the system keeps of a file to the disk. */
 export function syncFile(file: string): void {
-  const handle = openSync(file, 'r+');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  syncOpened(openSync(file, 'r+'));
 }
 
 /** Writes the names in a folder to the disk. Does nothing where the system cannot open folders. */
@@ -20,6 +15,10 @@ export function syncFolder(folder: string): void {
   } catch {
     return;
   }
+  syncOpened(handle);
+}
+
+function syncOpened(handle: number): void {
   try {
     fsyncSync(handle);
   } finally {
