@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawCosts, drawErrors, drawSizes } from './curves.ts';
+import { formatFleets } from './fleet-queues.ts';
 import type { BenchRow } from './row.ts';
 import { FIGURES, nameOf, SIZES } from './sizes.ts';
 
@@ -39,6 +40,8 @@ const ABOVE_RUN = `# The stored run
 Written by \`npm run bench -- --draw\`; [performance](../../docs/performance.md#the-figures) says how it is measured.`;
 const BEGIN = '<!-- The table of the baseline, written by `npm run bench -- --draw`: begin -->';
 const END = '<!-- end of the table -->';
+const FLEETS_BEGIN = '<!-- Fleets, written by `npm run bench -- --draw`: begin -->';
+const FLEETS_END = '<!-- end of the fleets -->';
 const MACHINES_BEGIN = '<!-- What machine, written by `npm run bench -- --draw`: begin -->';
 const MACHINES_END = '<!-- end of the machines -->';
 
@@ -184,7 +187,12 @@ export function documentRun(run: BenchRun, read: (path: string) => string): Read
       [MACHINES_BEGIN, MACHINES_END],
     ),
     'bench/results/baseline.md': `${ABOVE_RUN}\n\n${formatRun(run)}\n`,
-    'docs/scale.md': fillTable('docs/scale.md', read('docs/scale.md'), formatSizes(run)),
+    'docs/scale.md': fillTable(
+      'docs/scale.md',
+      fillTable('docs/scale.md', read('docs/scale.md'), formatSizes(run)),
+      formatFleets(run.rows),
+      [FLEETS_BEGIN, FLEETS_END],
+    ),
     'docs/pictures/latency-errors.svg': drawErrors(run.rows),
     'docs/pictures/check-costs.svg': drawCosts(run.rows),
     'docs/pictures/fleet-sizes.svg': drawSizes(run.rows),

@@ -13,21 +13,21 @@ import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { createStation } from '../src/cluster/station.ts';
 import { SHARDS } from '../src/domain/node.ts';
 import type { Sample } from '../src/domain/sample.ts';
+import { createSharedStatuses } from '../src/domain/status/shared-statuses.ts';
 import { type RedisAddress, readRedisAddress } from '../src/domain/store-address.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
-import type { OwnershipStore } from '../src/store/ports/services.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
+import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';
-import { double } from '../test/support/double.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
 import { createLoopbackProber, targetsOf } from './check-ways.ts';
 import { startHelper } from './child.ts';
 import { openEngine } from './engine-run.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
-import { makeServices, RECORD_OPTIONS } from './services.ts';
+import { makeServices, NO_HEARTBEATS, RECORD_OPTIONS } from './services.ts';
 
 const SERVICES = 20_000;
 /** Results of each service: they are a few seconds apart, so that almost each has a commit of its own. */
@@ -64,12 +64,15 @@ async function measureJudge(scope: Scope, url: string): Promise<BenchRow[]> {
   const registry = await openRegistry({ ...common, dataDir, postgresUrl, domainsPerAccount: 1 });
   await registry.putCatalogue(makeServices(SERVICES));
   const address = addressOf(url);
-  const status = new RedisStatusStore({ ...common, address });
+  const { recorded, published } = createSharedStatuses();
+  const copy = createMemoryStatusStore({ log: silentLog, rows: published });
+  const status = new RedisStatusStore({ ...common, address, copy });
   // As they cross to the thread of their store, which bench/samples.ts and bench/influx.ts measure.
   const samples = { append: async (batch: readonly Sample[]) => void packSamples(batch) };
   const record = new ResultRecord({
     registry,
     status,
+    statuses: recorded,
     samples,
     heartbeats: NO_HEARTBEATS,
     ...RECORD_OPTIONS,
@@ -181,12 +184,6 @@ function openRoad(address: RedisAddress) {
     },
   };
 }
-
-const NO_HEARTBEATS = {
-  registry: double<OwnershipStore>({ claimDomain: () => Promise.reject(new Error('no heartbeats here')) }),
-  isCatalogueDomain: () => false,
-  silenceMs: 600_000,
-};
 
 function addressOf(url: string): RedisAddress {
   const address = readRedisAddress(url);

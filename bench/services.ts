@@ -3,10 +3,12 @@ import { systemClock } from '../src/clock.ts';
 import { CATEGORIES, DEFAULT_CHECK, type Service } from '../src/domain/service.ts';
 import type { EngineSettings } from '../src/engine/protocol.ts';
 import { silentLog } from '../src/log.ts';
+import type { OwnershipStore } from '../src/store/ports/services.ts';
+import { double } from '../test/support/double.ts';
 
-/** `count` services of the public list, spread over all categories. */
-export function makeServices(count: number): Service[] {
-  return Array.from({ length: count }, (_, index) => ({
+/** `count` services of the public list, spread over all categories, with ids from `firstId`. */
+export function makeServices(count: number, firstId = 1): Service[] {
+  return Array.from({ length: count }, (_, at) => firstId - 1 + at).map((index) => ({
     id: index + 1,
     slug: `service-${index}`,
     name: `Service ${index}`,
@@ -33,6 +35,13 @@ export function engineSettings(changes: Pick<EngineSettings, 'intervalMs'> & Par
     ...changes,
   };
 }
+
+/** The heartbeats of a record that gets none. */
+export const NO_HEARTBEATS = {
+  registry: double<OwnershipStore>({ claimDomain: () => Promise.reject(new Error('no heartbeats here')) }),
+  isCatalogueDomain: () => false,
+  silenceMs: 600_000,
+};
 
 /** What a record needs in a benchmark beside its registry and stores. */
 export const RECORD_OPTIONS = {

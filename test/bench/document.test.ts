@@ -143,6 +143,21 @@ t.test('what grows with the fleet is a table with a column for each size', async
   t.match(pages['docs/pictures/fleet-sizes.svg'], 'What grows with the fleet');
 });
 
+t.test('the costs of parts are those of the stored run', async (t) => {
+  const costs = read('docs/scale.md').matchAll(
+    /^\| [A-Z]\d \| .*? \| ([\d.,]+) (µs|B|kB|a second).*? \| `(.*?)` \|/gm,
+  );
+  let compared = 0;
+  for (const [, figure = '', unit, line = ''] of costs) {
+    const value = run.rows.find(({ name }) => name.includes(line))?.value;
+    if (value === undefined || value === null) continue;
+    const told = Number(figure.replaceAll(',', '')) * (unit === 'kB' ? 1_000 : 1);
+    t.ok(Math.abs(told - value) <= 0.05 * value, `${line}: ${told} told, ${value} measured`);
+    compared += 1;
+  }
+  t.ok(compared > 8, `${compared} are compared`);
+});
+
 t.test('a page without a place for the table is refused', async (t) => {
   t.throws(() => documentRun(run, () => '# Performance\n'), {
     message: 'docs/performance.md has no place for the table',
