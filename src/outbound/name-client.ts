@@ -202,7 +202,8 @@ export class PendingQuery {
 
   #send(server: KnownServer): void {
     // A repeated query uses another socket, because the previous one may be the reason for the missing reply.
-    if (this.#asked.has(server)) server.channel.rotate();
+    const sentAt = this.#asked.get(server);
+    if (sentAt !== undefined) server.channel.rotate(sentAt);
     this.#asked.set(server, this.#clock.monotonic());
     const giveUp = server.channel.send(this.#query, {
       onReply: (reply) => this.#take(server, reply),

@@ -47,6 +47,7 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   let current: QuerySocket | null = null;
   // False where the server refuses queries with EDNS (RFC 6891, 7) or leaves them without a reply.
   let edns = true;
+  let ednsSetAt = Number.NEGATIVE_INFINITY;
   let knowsEdns = false;
 
   const socketFor = (): QuerySocket => {
@@ -69,7 +70,10 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
           giveUp = send(query, listener);
           return;
         }
-        knowsEdns ||= withEdns;
+        if (withEdns) {
+          knowsEdns = true;
+          edns = true;
+        }
         if (reply.truncated && reply.code === 'NOERROR') {
           giveUp = askOverTcp(server, query, onDatagram, listener);
           listener.onCut(reply);
@@ -84,11 +88,16 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   return {
     /** Sends a query. The returned function cancels it; a later reply is dropped. */
     send,
-    /** Makes the next query use another socket, since there was no reply to one; and, until one with EDNS had a reply, the other form. */
-    rotate(): void {
+    /**
+     * Makes the next query use another socket, since there was no reply to the one of `sentAt` (monotonic milliseconds); and, until one with
+     * EDNS had a reply, the other form. Queries of the same form that got no reply together change it once.
+     */
+    rotate(sentAt: number): void {
       current?.retire();
       current = null;
-      if (!knowsEdns) edns = !edns;
+      if (knowsEdns || sentAt < ednsSetAt) return;
+      edns = !edns;
+      ednsSetAt = clock.monotonic();
     },
     close(): void {
       for (const socket of sockets) socket.close();

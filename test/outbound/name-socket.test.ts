@@ -44,6 +44,28 @@ t.test(
     t.same(await ask('a.example'), { answer: ADDRESS, tookMs: 500 });
     t.same(await ask('b.example'), { answer: ADDRESS, tookMs: 0 });
     t.same(edns, [true, false, false]);
+    const { clock, client } = await start(t, (_, delivery) => (delivery.edns ? 'silence' : SAID));
+    const together = ['a.example', 'b.example', 'c.example', 'd.example'].map(
+      (name) => client.query({ name, type: 'A' }, clock.monotonic() + TIMEOUT_MS).result,
+    );
+    await deliver();
+    await clock.advance(500);
+    await deliver();
+    t.same(
+      await Promise.all(together),
+      together.map(() => ADDRESS),
+      'queries at once change the form once',
+    );
+    const slow: boolean[] = [];
+    const { clock: slowClock, ask: askSlow } = await start(t, async (_, delivery) => {
+      slow.push(delivery.edns);
+      if (!delivery.edns) return 'silence';
+      if (slow.length === 1) await new Promise<void>((resolve) => slowClock.after(800, resolve));
+      return SAID;
+    });
+    t.same(await askSlow('a.example'), { answer: ADDRESS, tookMs: 800 });
+    t.same(await askSlow('b.example'), { answer: ADDRESS, tookMs: 0 });
+    t.same(slow, [true, false, true], 'an answer that came late says the same');
     const other: boolean[] = [];
     const { ask: askOther } = await start(t, (_, delivery) => {
       other.push(delivery.edns);
