@@ -8,7 +8,6 @@ import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import { type CheckTarget, type RunAttempt, timingOf } from '../../domain/check-target.ts';
-import { MAX_RETURNED_MS } from '../../domain/result.ts';
 import { problemOf } from '../../error.ts';
 import {
   type FromHost,
@@ -40,7 +39,7 @@ import {
   type ProbeState,
 } from './probe-actor.ts';
 import { ProbeStates } from './probe-states.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, DELAY_AFTER_MS, LONG_ATTEMPT_MS, OVERDUE_MS } from './slots.ts';
 
 const TICK_MS = 10;
 /** Ticks from one look at the schedule to the next while few checks are due: a tenth less CPU time for a check at 333 a second. */
@@ -50,15 +49,6 @@ const SCHEDULE_TICKS = 4;
 const REPORT_MS = 1_000;
 /** Minimum time between two messages of the same kind about doubts or delays, milliseconds. */
 const DOUBT_PAUSE_MS = 100;
-/**
- * An attempt without a response after this time, or a third of `slowOverMs` if that is less, is reported as delayed, so that
- * the control targets are requested while our connection is still delayed.
- */
-const DELAY_AFTER_MS = 1_000;
-/** An attempt that exceeds its timeout by this time, milliseconds, shows a bug of the prober. */
-const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
-/** An attempt that holds its slot for this time is long, milliseconds; a few of them in a row lead to the lane of long checks. */
-const LONG_ATTEMPT_MS = 5_000;
 /** An actor gets few messages at a time; more than this number shows a bug. */
 const MAILBOX_LIMIT = 16;
 

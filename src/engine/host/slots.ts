@@ -1,4 +1,15 @@
 /** The slots of a host, which bound its attempts in flight and tell their services. */
+import { MAX_RETURNED_MS } from '../../domain/result.ts';
+
+/**
+ * An attempt without a response after this time, or a third of `slowOverMs` if that is less, is reported as delayed, so that
+ * the control targets are requested while our connection is still delayed.
+ */
+export const DELAY_AFTER_MS = 1_000;
+/** An attempt that exceeds its timeout by this time, milliseconds, shows a bug of the prober. */
+export const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
+/** An attempt that holds its slot for this time is long, milliseconds; a few of them in a row lead to the lane of long checks. */
+export const LONG_ATTEMPT_MS = 5_000;
 
 /** Memory for {@link createSlots} that another thread can read. */
 export function shareSlots(count: number): SharedArrayBuffer {
