@@ -42,7 +42,7 @@ import { ProbeStates } from './probe-states.ts';
 import { createSlots, DELAY_AFTER_MS, LONG_ATTEMPT_MS, OVERDUE_MS } from './slots.ts';
 
 const TICK_MS = 10;
-/** Ticks from one look at the schedule to the next while few checks are due: a tenth less CPU time for a check at 333 a second. */
+/** Ticks from one look at the schedule to the next while few checks are due: 5 to 10 % less CPU time of the thread at 333 a second. */
 const QUIET_TURN_TICKS = 2;
 /** Ticks of the schedule in one of the host. Due times are rounded up to them, 2.5 ms. */
 const SCHEDULE_TICKS = 4;
