@@ -251,7 +251,9 @@ function readMonthDay(line: string, near: number | null): number | null {
   if (groups === undefined || month === null) return null;
   const { day, year, clock = '', half, zone = '' } = groups;
   const time = half === undefined ? clock : toDayClock(clock, half.toLowerCase());
-  const inYear = (number: number | string) => readTime(`${day} ${month} ${number} ${time} ${zone}`.trim());
+  // In Chinese it is the time of China, not that of Chicago.
+  const offset = groups.month?.endsWith('月') && /^cst$/i.test(zone) ? '+0800' : zone;
+  const inYear = (number: number | string) => readTime(`${day} ${month} ${number} ${time} ${offset}`.trim());
   if (year !== undefined) return inYear(year);
   if (near === null) return null;
   const nearYear = new Date(near).getUTCFullYear();

@@ -38,11 +38,11 @@ const EPOCH = /^\d{9,10}(?:\.\d{1,9})?$/;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Beginnings of the names of months in German, French, Italian, Portuguese and Spanish, where those differ from English; without accents. */
-const FOREIGN_MONTHS: Readonly<Record<string, number>> = {
-  ...{ gen: 1, ene: 1, fev: 2, abr: 4, avr: 4, mag: 5, mai: 5, giu: 6, juin: 6, lug: 7, juil: 7 },
-  ...{ ago: 8, aou: 8, set: 9, okt: 10, ott: 10, out: 10, dez: 12, dic: 12 },
-};
+/** Names of the months in German, French, Italian, Portuguese and Spanish whose beginnings differ from English ones; without accents. */
+const FOREIGN_MONTHS = [
+  'gennaio enero,fevrier fevereiro,,abril avril,mai maggio maio,juin giugno,juillet luglio,aout agosto',
+  'settembre setembro setiembre,oktober ottobre outubro,,dezember dezembro dicembre diciembre',
+].flatMap((half) => half.split(',').map((names) => names.split(' ')));
 
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_TIME_DIGITS = 10;
@@ -209,12 +209,16 @@ function monthOf(name: string): number {
   return MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
 }
 
-/** The English name of a month in one of several languages, or with its number, such as `9月`; null: it is no month. */
+/** The English name of a month in one of several languages, whole or cut short, or with its number, such as `9月`; null: it is no month. */
 export function englishMonth(name: string): string | null {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const plain = name
+    .normalize('NFD')
+    .replace(/[\p{M}.]/gu, '')
+    .toLowerCase();
   const month =
     monthOf(plain) ||
-    (FOREIGN_MONTHS[plain.slice(0, 4)] ?? FOREIGN_MONTHS[plain.slice(0, 3)] ?? Number.parseInt(plain, 10));
+    FOREIGN_MONTHS.findIndex((names) => names.some((one) => one.startsWith(plain))) + 1 ||
+    Number.parseInt(plain, 10);
   return MONTHS[month - 1] ?? null;
 }
 

@@ -54,6 +54,8 @@ t.test('times of updates may be written in other languages', async (t) => {
     ['9月 20, 19:00 JST', '9月 20, 18:00 JST', '解決済み', '調査中'],
     ['2026年9月20日 19:00 JST', '2026年9月20日 18:00 JST', '復旧', '調査中'],
     ['9月20日 18:00 UTC+8', '9月20日 17:00 UTC+8', '已恢复', '调查中'],
+    ['2026年9月20日 18:00 CST', '2026年9月20日 17:00 CST', '已恢复', '调查中'],
+    ['Sep 20, 04:00 CST', 'Sep 20, 03:00 CST', 'Resolved', 'Investigating'],
   ] as const) {
     const description = `<p><small>${newer}</small><br><strong>${resolved}</strong> - x</p><p><small>${older}</small><br><strong>${open}</strong> - y</p>`;
     const times = { startedAt: at('09:00'), resolvedAt: at('10:00') };
@@ -86,6 +88,8 @@ t.test('times of updates may be written in other languages', async (t) => {
     const { updates } = readTimeline(`${month} 20, 10:00 UTC\nResolved - x`, near);
     t.equal(new Date(updates[0]?.at ?? 0).getUTCMonth() + 1, number, month);
   }
+  for (const line of ['Outage 12, 10:00 UTC', 'Settings 5 at 10:00 UTC', 'Partial outage 2, 10:00 UTC'])
+    t.same(readTimeline(`${line}\nResolved - x`, near).updates, [], line);
 });
 
 t.test('the state of an update without one is that of the update below it', async (t) => {
