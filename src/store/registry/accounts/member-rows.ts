@@ -12,7 +12,8 @@ export const MEMBER_CALLS: Calls<MemberStore> = {
   // biome-ignore lint/complexity/useMaxParams: the store, then the arguments of the port's method
   setRole: write(async (store, accountId, personId, role, { seen, now } = {}) => {
     const before = await requireMember(store, accountId, personId);
-    if (seen !== undefined && seen !== before) throw new RegistryError('stale', { code: 'member_stale' });
+    if (seen !== undefined && seen !== before && role !== before)
+      throw new RegistryError('stale', { code: 'member_stale' });
     if (role !== 'owner') {
       await requireOtherOwner(store, accountId, personId);
       await noticeKeys(store, accountId, personId, now);
