@@ -102,7 +102,7 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
     return outcome;
   };
   const outcomeInBody = (assertion: Assertion): Outcome =>
-    mayHide(body, assertion.value) && mayStand(assertion, body?.text ?? '')
+    mayHide(body, assertion.value) && mayStand(assertion, body)
       ? { code: 'charset_unknown' }
       : outcomeWithout(assertion);
 
@@ -134,11 +134,11 @@ const FIRST_WIDE = '\u2e80';
  * Returns false if a text whose charset is not known lacks the letters of ASCII around the others, which are the same in each charset: `Störung`
  * is not in a text without `St`, something else, and `rung`.
  */
-function mayStand({ subject, operator, value }: Assertion, text: string): boolean {
-  if (subject !== 'body' || operator === 'matches' || [...value].some((one) => one >= FIRST_WIDE))
-    return true;
+function mayStand({ subject, operator, value }: Assertion, body: BodyReading | null): boolean {
+  if (body?.kind !== 'text' || subject !== 'body' || operator === 'matches') return true;
+  if ([...value].some((one) => one >= FIRST_WIDE)) return true;
   const inAscii = (full: string) => full.replace(/[^\0-\x7f]+/g, '\ufffd');
-  return inAscii(text).includes(inAscii(value));
+  return inAscii(body.text).includes(inAscii(value));
 }
 
 /** The outcome where no value decides: negations hold for none. */
