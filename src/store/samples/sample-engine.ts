@@ -217,6 +217,7 @@ export class SampleEngine {
   /** Samples that the disk refuses are lost, and counted in the returned state. */
   close(): SampleEngineState {
     try {
+      this.#database.waitLonger();
       this.#writeJournal();
     } catch (error) {
       this.#problem = messageOf(error);

@@ -9,6 +9,7 @@ import {
   regionFact,
   type SamplesFileOptions,
   samplesFile,
+  setPatience,
 } from './samples-file.ts';
 
 /** The number of days since 1970 that a key can contain. */
@@ -161,6 +162,8 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     /** Moves what was written into the file, so that the write-ahead log is empty. */
     checkpoint: () => opened.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
+    /** Lets the next transaction wait for a process that holds the file, since it is the last one. */
+    waitLonger: () => setPatience(opened.database),
     close: () => opened.database.close(),
   };
 }

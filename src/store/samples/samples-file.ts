@@ -50,7 +50,10 @@ type OpenedFile = Pick<OpenedSamples, 'database' | 'access'>;
 
 const FORMAT = 1;
 const APPLICATION_ID = 0x55505453;
+/** The time for which a start and a stop wait for a process that holds the file. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** The same for writes in between, which are repeated: the thread may serve the registry, too. */
+const WRITE_TIMEOUT_MS = 100;
 /** Up to this size the whole file is checked at start, which takes about a second. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
@@ -174,6 +177,12 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
   if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}`);
   database.exec(TABLES);
   if (installation !== undefined) claimFor(database, file, installation);
+  setPatience(database, WRITE_TIMEOUT_MS);
+}
+
+/** Sets the time for which writes wait for a process that holds the file. Default: as long as a start does. */
+export function setPatience(database: DatabaseSync, timeoutMs = BUSY_TIMEOUT_MS): void {
+  database.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
 }
 
 /** Claims a file that belongs to no installation yet, and refuses that of another one. */

@@ -51,8 +51,8 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
         try {
           engine.flush();
         } catch {
-          // The state shows it.
-          commitSoon();
+          // The state shows it. Other calls come first, however long the disk took to refuse.
+          cancelCommit = after(COMMIT_MS, commit);
         }
       };
       const commitSoon = (): void => {

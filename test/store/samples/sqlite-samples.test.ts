@@ -240,6 +240,31 @@ async function livePastDays(
   }
 }
 
+t.test('another process that holds the file of samples holds up no calls of the registry', async (t) => {
+  const dataDir = folder();
+  const registry = await openRegistry({ dataDir, log: silentLog, clock: systemClock });
+  const options = { dataDir, rawRetentionMs: 90 * DAY, rollupRetentionMs: 730 * DAY, log: silentLog };
+  const samples = await openSamples({ ...options, host: registry.hostSamples });
+  const lock = new DatabaseSync(join(dataDir, 'samples.sqlite'));
+  lock.exec('BEGIN IMMEDIATE');
+  await samples.append([sampleAt(Date.now())]);
+  // Several attempts to write fail meanwhile.
+  for (let state = ''; state === ''; ) {
+    t.equal(await registry.lastServiceId(), 0);
+    state = samples.problem() ?? '';
+    await samples.append([sampleAt(Date.now())]);
+  }
+  t.match(samples.problem(), /locked/);
+  t.ok(samples.stats().pending > 0);
+  lock.exec('ROLLBACK');
+  lock.close();
+  await samples.flush();
+  t.match(samples.stats(), { pending: 0 });
+  t.equal(samples.problem(), null);
+  await samples.close();
+  await registry.close();
+});
+
 t.test('it tells 255 regions apart, whatever the id of the service', async (t) => {
   const start = Date.UTC(2026, 5, 1);
   const { engine, dataDir } = openEngine(folder(), () => start + 3 * DAY);
