@@ -9,13 +9,27 @@ MAX_PAUSE_S=30
 # A life this long shows that the fault before it was a single one.
 GOOD_LIFE_S=60
 
+MAX_LOOKS=2000
+# The environment may have variables of these names.
+stopping='' running=''
+
+# Stops the newest child. A signal is lost that reaches the child of a shell before it has become another program, so this looks at its
+# name before, where the system shows it.
+stop() {
+  looks=0
+  while [ "$looks" -lt "$MAX_LOOKS" ] && read -r _ own _ <"/proc/$$/stat" && read -r _ its _ <"/proc/$!/stat" && [ "$its" = "$own" ]; do
+    looks=$((looks + 1))
+  done 2>&-
+  kill -TERM "$!" 2>&-
+}
+
 # A signal may arrive before there is a child, between two children, or while one ends. Children of a shell may ignore SIGINT.
-trap 'signalled=yes; stopping=yes; kill -TERM "$!" 2>&-' TERM INT
+trap 'signalled=yes; stopping=yes; stop' TERM INT
 trap 'signalled=yes; [ -z "$running" ] || kill -HUP "$!" 2>&-' HUP
 
 # Waits for the newest child; `status` is then its exit status, and above 128 if a signal ended it.
 await() {
-  [ -z "$stopping" ] || kill -TERM "$!" 2>&-
+  [ -z "$stopping" ] || stop
   status=127
   while signalled=; do
     wait "$!"

@@ -19,7 +19,7 @@ function prepare(t: Pick<Test, 'testdir'>, lives: Lives, sleep = 'exit') {
     called: '',
     now: '1000',
     bin: {
-      date: '#!/bin/sh\nread -r now <"$FOLDER/now"; echo "$now"\n',
+      date: '#!/bin/sh\nread -r now <"$FOLDER/now"; eval "$MEANWHILE"; echo "$now"\n',
       sleep: `#!/bin/sh\necho "sleep $1" >>"$FOLDER/called"\n${sleep}\n`,
       'the program': `#!/bin/sh
         echo "$@" >>"$FOLDER/called"
@@ -89,6 +89,8 @@ t.test('it ends with the program, or starts it again after a pause that grows', 
     ],
   ] as const) {
     const { env, args, called } = prepare(t, lives);
+    // Variables of the operator that have the names of its own.
+    Object.assign(env, { stopping: 'no', running: 'no' });
     const ended = spawnSync('/bin/sh', args(), { env, encoding: 'utf8' });
     t.equal(ended.status, status, what);
     t.same(
@@ -159,6 +161,14 @@ t.test('a signal ends the program and its parent, whenever it comes', async (t) 
     child.kill('SIGTERM');
     t.same(await ended, [0, null]);
     t.same(called(), ['bundler the bundle', 'listens', 'stopped']);
+  });
+  await t.test('while the program begins, before it can take one', async (t) => {
+    const { env, args } = prepare(t, [[9, LISTENS]]);
+    const meanwhile = { ...env, MEANWHILE: 'kill -TERM "$PPID"' };
+    for (let run = 0; run < 3; run++) {
+      const { status, signal } = spawnSync('/bin/sh', args(), { env: meanwhile, timeout: 30_000 });
+      t.same([status === 0 || status === 1, signal], [true, null]);
+    }
   });
   await t.test('in a pause, which a reload does not end', async (t) => {
     const { child, ended, until, called } = begin([[9, ABORT]], 'exec /bin/sleep 600');
