@@ -70,7 +70,8 @@ export async function occurrencesOf(
   if (cancelledAt !== null) return [];
   // A changed occurrence may last longer than others.
   const longest = Math.max(durationMs, ...changes.map((one) => (one.endsAt ?? one.startsAt) - one.startsAt));
-  const wanted = Math.min(MAX_OCCURRENCES, limit + changes.length + 1);
+  // At most one begins in a day, and those of the days before may have ended.
+  const wanted = Math.min(MAX_OCCURRENCES, limit + changes.length + Math.ceil(longest / DAY_MS) + 1);
   const starts =
     rule === null ? [startsAt] : await occurrencesFrom({ rule, startsAt, timeZone }, from - longest, wanted);
   const changed = new Map(changes.map((one) => [one.startsAt, one.endsAt]));

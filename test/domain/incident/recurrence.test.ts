@@ -1,5 +1,6 @@
 /** When maintenance recurs: rules that are accepted, both changes of summer time, and rules that would run for ever. */
 import t from 'tap';
+import { occurrencesOf } from '../../../src/domain/incident/owner-maintenance.ts';
 import {
   momentOf,
   occurrencesFrom,
@@ -68,5 +69,23 @@ t.test('a rule that never occurs, or hardly ever, costs milliseconds', async (t)
     const used = process.cpuUsage();
     t.equal(await occurs({ rule, startsAt: wall('2026-03-01T02:30'), timeZone: BERLIN }), expected, rule);
     t.ok(process.cpuUsage(used).user < 3_000_000, 'within seconds on the slowest machine');
+  }
+});
+
+t.test('others follow one that was extended by weeks', async (t) => {
+  const [hour, day] = [3_600_000, 86_400_000];
+  const startsAt = Date.UTC(2026, 10, 1, 22);
+  const daily = {
+    ...{ id: 1, accountId: 1, startsAt, durationMs: hour, timeZone: BERLIN, recurrence: 'FREQ=DAILY' },
+    ...{ services: [], pages: [], changes: [{ startsAt, endsAt: startsAt + 30 * day }] },
+    ...{ cancelledAt: null, revision: 1, createdAt: startsAt, updatedAt: startsAt },
+  };
+  for (const days of [31, 100]) {
+    const next = startsAt + days * day;
+    t.same(
+      await occurrencesOf(daily, next - 1, 1),
+      [{ startsAt: next, endsAt: next + hour }],
+      `${days} days`,
+    );
   }
 });
