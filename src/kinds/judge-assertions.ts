@@ -102,7 +102,7 @@ export function createTrial(response: AssertedResponse): (assertion: Assertion) 
     return outcome;
   };
   const outcomeInBody = (assertion: Assertion): Outcome =>
-    mayHide(body, assertion.value) && mayStand(assertion, body)
+    mayHide(body, assertion.name + assertion.value) && mayStand(assertion, body)
       ? { code: 'charset_unknown' }
       : outcomeWithout(assertion);
 

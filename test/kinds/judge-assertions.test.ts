@@ -57,6 +57,8 @@ t.test('a text is not missing where the charset of the body is not known', async
     ['json $.s is not Ошибка', russian, 'application/json', unknown],
     ['json $.s lacks 障害', russian, 'application/json; charset=utf-8', unknown],
     ['json $.t missing', russian, 'application/json', null],
+    ['json $.ошибка missing', russian, 'application/json', unknown],
+    ['json $.ошибка missing', Buffer.from('{"s":1}'), 'application/json', null],
     ['body lacks Ошибка', russian, 'text/html; charset=windows-1251', broken],
     ['body lacks 障害', russian, 'text/html; charset=windows-1251', null],
     ['body contains ok', russian, 'text/html', null],
