@@ -1,5 +1,6 @@
 /** The check of a service as a document: the one form in which the API, files, forms and commands enter a check. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming, RegionChoice } from '../../domain/check-target.ts';
 import { DAY_MS, formatDuration, parseDuration } from '../../domain/durations.ts';
@@ -145,7 +146,7 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
  */
 export function readCheck(document: MonitoringDocument, rules: CheckRules): Outcome<OpenedCheck> {
   const { kind = 'root', url = null, accept: statuses = [], settings, ...given } = document.check ?? {};
-  const { destinations, limits, before, kept } = rules;
+  const { destinations, limits, before } = rules;
   const choice = parseMembers(given);
   const wrong = refuseMembers(choice, limits, before).map(({ member, problem }) => ({
     field: member,
@@ -156,7 +157,7 @@ export function readCheck(document: MonitoringDocument, rules: CheckRules): Outc
       kind: readKind(kind, before?.kind, rules),
       url: readUrl(url, rules),
       method: readMethod(kind, given.method ?? null, rules.choosesMethod === true),
-      settings: judgeSettings(validateSettings(kind, settings, kept), kind, destinations, before),
+      settings: judgeSettings(readSettings(kind, settings, rules), kind, destinations, before),
       choice: wrong.length === 0 ? accept(choice) : { ok: false, refusals: wrong },
     }),
   );
@@ -267,6 +268,19 @@ function readMethod(
 
 /** Settings of a check: those that are shown, and new credentials. */
 type EnteredSettings = Omit<Extract<SettingsReading, { readonly ok: true }>, 'ok'>;
+
+/** Validates settings. Those that stay as they are were accepted once, maybe by an earlier version. */
+function readSettings(
+  kind: CheckKind,
+  given: CheckSettings | undefined,
+  { before, kept = [] }: CheckRules,
+): SettingsReading {
+  const reading = validateSettings(kind, given, kept);
+  if (reading.ok || before?.kind !== kind) return reading;
+  const { settings, sealed = {} } = before;
+  const stay = isDeepStrictEqual(given ?? {}, settings ?? {}) && kept.length === Object.keys(sealed).length;
+  return stay ? { ok: true, settings } : reading;
+}
 
 /** Refuses each wrong setting under the name of its field, `settings.` and its name. A server or a port of `before` may stay. */
 function judgeSettings(

@@ -95,6 +95,26 @@ t.test('what a patch does not name stays, also where it would not be permitted a
     refusals: [{ field: 'check.settings.port' }],
   });
   t.match(change(before, { check: { kind: 'tls', settings: { port: 22 } } }), { ok: false });
+  const assertions = ['body lacks error'];
+  const bodiless = { ...DEFAULT_CHECK, kind: 'http', settings: { method: 'HEAD', assertions } } as const;
+  t.match(change(bodiless, { check: { interval: '5m' } }), {
+    value: { check: { intervalMs: 300_000, settings: bodiless.settings } },
+  });
+  const whole = serviceDocumentOf({ ...PLAIN, category: 'developer', check: bodiless });
+  t.match(
+    readServiceDocument(whole, PUBLIC_ONLY, LIMITS, { before: bodiless }),
+    { ok: true },
+    'in a file too',
+  );
+  t.match(change(bodiless, { check: { settings: { path: '/a' } } }), {
+    refusals: [{ field: 'check.settings.assertions' }],
+  });
+  t.match(readServiceDocument(whole, PUBLIC_ONLY, LIMITS), { ok: false }, 'but not in a new one');
+  t.match(
+    readServiceDocument(whole, PUBLIC_ONLY, LIMITS, { before: { ...bodiless, sealed: { token: 'x' } } }),
+    { ok: false },
+    'nor in one without its credential',
+  );
   const scheduled = { ...heartbeat, schedule };
   t.match(change(scheduled, { schedule: null, period: '1h' }), { value: { check: { periodMs: 3_600_000 } } });
   t.match(change(scheduled, { schedule: null, timezone: 'UTC' }), { refusals: [{ field: 'timezone' }] });
