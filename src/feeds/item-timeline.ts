@@ -231,8 +231,8 @@ function readWindow(text: string, near: number | null): ItemTimeline['window'] {
   const startsAt = readMoment(from, near) ?? readMoment(`${from} ${zone}`, near);
   if (startsAt === null) return null;
   const zoned = readMoment(`${from} ${zone}`, near) ?? startsAt;
-  const day = /^(?:[a-z]{3,9},? )?[a-z]{3,9} \d{1,2}(?:,? \d{4})?/i.exec(from)?.[0];
-  const sameDay = day === undefined ? null : readMoment(`${day}, ${to}`, near);
+  const day = /^(.*?)\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: Uhr)?(?: \S{1,8})?$/i.exec(from)?.[1];
+  const sameDay = day !== undefined && /^\d{1,2}:\d\d/.test(to) ? readMoment(day + to, near) : null;
   // `22:00 - 02:00` ends on the next day.
   const clockEnd = sameDay !== null && sameDay < zoned ? sameDay + DAY_MS : sameDay;
   return { startsAt: zoned, endsAt: readMoment(to, near) ?? clockEnd };

@@ -92,6 +92,23 @@ t.test('times of updates may be written in other languages', async (t) => {
     t.same(readTimeline(`${line}\nResolved - x`, near).updates, [], line);
 });
 
+t.test('a window ends on its day, however that is written', async (t) => {
+  for (const [line, startsAt, endsAt] of [
+    ['Sep 20, 10:00 - 12:00 UTC', '10:00', '12:00'],
+    ['20 Sep 2026, 10:00 AM - 12:00 PM UTC', '10:00', '12:00'],
+    ['20. Sept. 2026, 12:00 – 14:00 Uhr MESZ', '10:00', '12:00'],
+    ['2026年9月20日 19:00 - 21:00 JST', '10:00', '12:00'],
+    ['2026-09-20 10:00 - 12:00 UTC', '10:00', '12:00'],
+    ['Sunday, 20 Sep 2026, 22:00 - 02:00 UTC', '22:00', '2026-09-21T02:00:00Z'],
+    ['2026-09-20 10:00 UTC', '10:00', null],
+  ] as const)
+    t.same(
+      readTimeline(`Scheduled for ${line}`, at('12:00')).window,
+      { startsAt: at(startsAt), endsAt: endsAt === null ? null : at(endsAt) },
+      line,
+    );
+});
+
 t.test('the state of an update without one is that of the update below it', async (t) => {
   const description = '<p><strong>Update</strong> - x</p><p><strong>Monitoring</strong> - A fix is out.</p>';
   t.match(readItems({ ...TODAY, description }), [{ status: 'monitoring' }]);
