@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openDescribed } from '../src/store/registry/open-registry.ts';
 import type { RegistryThreadData } from '../src/store/registry/registry-thread.ts';
 import type { SamplesThreadData } from '../src/store/samples/samples-thread.ts';
-import { serveThread } from '../src/thread/rpc.ts';
+import { serveBeside, serveThread } from '../src/thread/rpc.ts';
 import { collectLater } from '../src/thread/v8-options.ts';
 
 if (parentPort !== null) {
@@ -17,7 +17,7 @@ if (parentPort !== null) {
     /** Serves the embedded store of samples, too. */
     serveSamples: async (data: SamplesThreadData, port: MessagePort) => {
       const { createSamplesMethods } = await import('../src/store/samples/samples-thread.ts');
-      serveThread(port, createSamplesMethods(data));
+      serveBeside(port, createSamplesMethods(data));
     },
   };
   serveThread(parentPort, methods);

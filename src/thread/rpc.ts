@@ -160,10 +160,11 @@ function createCalls(port: Worker | MessagePort, mayRest: () => boolean) {
 /** The name under which every thread answers, beside its methods. */
 const PING = 'ping';
 
-/** Serves `methods` on the thread's port (its `parentPort`). */
-export function serveThread(port: MessagePort, methods: Methods): void {
+/** Serves `methods` on the thread's port (its `parentPort`). `mayBegin`: each call waits for it. Absent: for nothing. */
+export function serveThread(port: MessagePort, methods: Methods, mayBegin?: () => Promise<void>): void {
   port.on('message', async ({ id, method, args }: Request) => {
     try {
+      if (mayBegin !== undefined) await mayBegin();
       if (method === PING) {
         port.postMessage({ id } satisfies Response);
         return;
@@ -179,5 +180,17 @@ export function serveThread(port: MessagePort, methods: Methods): void {
         error: { message: error.message, code, refusal, stack: error.stack },
       } satisfies Response);
     }
+  });
+}
+
+/**
+ * Serves `methods` on a further port of the thread, one call in each iteration of the event loop: Node.js takes all messages of a port at
+ * once, and those of the other port would wait for as many calls as are in flight here.
+ */
+export function serveBeside(port: MessagePort, methods: Methods): void {
+  let begun = Promise.resolve();
+  serveThread(port, methods, () => {
+    begun = begun.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return begun;
   });
 }

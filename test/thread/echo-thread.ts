@@ -1,6 +1,6 @@
 /** A thread for the tests of calls between threads. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { serveThread } from '../../src/thread/rpc.ts';
+import { serveBeside, serveThread } from '../../src/thread/rpc.ts';
 
 export const methods = {
   greet: (name: string) => `${workerData.greeting} ${name}`,
@@ -12,7 +12,7 @@ export const methods = {
     for (;;);
   },
   exit: (code: number) => process.exit(code),
-  host: (port: MessagePort): void => serveThread(port, methods),
+  host: (port: MessagePort): void => serveBeside(port, methods),
 };
 
 if (parentPort !== null) serveThread(parentPort, methods);

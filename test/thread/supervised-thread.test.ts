@@ -1,4 +1,5 @@
 import t from 'tap';
+import { serveBeside, serveThread } from '../../src/thread/rpc.ts';
 import {
   FATAL,
   hostStore,
@@ -151,3 +152,28 @@ t.test('a store in the thread of another answers at its own port, and ends with 
   await t.rejects(store.call('greet', ['Ada']), { message: 'the samples thread has ended' });
   await thread.stop();
 });
+
+t.test(
+  'calls of a thread wait for one of the store that it serves beside, however many there are',
+  async (t) => {
+    const order: string[] = [];
+    const [store, own] = [new MessageChannel(), new MessageChannel()];
+    const answered = Promise.withResolvers<void>();
+    const note = (name: string) => {
+      if (order.push(name) === 6) answered.resolve();
+    };
+    serveThread(own.port1, { note });
+    serveBeside(store.port1, { note });
+    const request = (id: number, name: string) => ({ id, method: 'note', args: [name] });
+    for (let id = 1; id <= 5; id++) store.port2.postMessage(request(id, `store ${id}`));
+    own.port2.postMessage(request(1, 'own'));
+    await answered.promise;
+    t.ok(order.indexOf('own') <= 1, order.join());
+    t.same(
+      order.filter((name) => name !== 'own'),
+      [1, 2, 3, 4, 5].map((id) => `store ${id}`),
+    );
+    own.port1.close();
+    store.port1.close();
+  },
+);
