@@ -8,6 +8,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { Resolver } from 'node:dns';
 import { createConnection, isIP, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
+import { HOUR_MS } from '../domain/durations.ts';
 import { decodeReply, encodeQuery, type NameQuery, type NameReply } from './name-message.ts';
 
 export interface ServerAddress {
@@ -33,6 +34,8 @@ export type ServerChannel = ReturnType<typeof openServerChannel>;
 const MAX_QUERIES_A_SOCKET = 64;
 /** Age after which a socket is not used for further queries. */
 const MAX_SOCKET_AGE_MS = 10_000;
+/** Time after which a server gets EDNS again, milliseconds: what was lost, or refused, may have been of another cause. */
+const EDNS_RETRY_MS = HOUR_MS;
 /** Number of bytes of the length before a message over TCP (RFC 1035, 4.2.2). */
 const LENGTH_BYTES = 2;
 
@@ -50,6 +53,11 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   let ednsSetAt = Number.NEGATIVE_INFINITY;
   let knowsEdns = false;
 
+  const setEdns = (used: boolean): void => {
+    edns = used;
+    ednsSetAt = clock.monotonic();
+  };
+
   const socketFor = (): QuerySocket => {
     if (current?.isUsedUp()) current.retire();
     if (current === null || current.retired) {
@@ -62,11 +70,12 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
 
   const send = (query: NameQuery, listener: ReplyListener): (() => void) => {
     let giveUp = () => {};
+    if (!edns && clock.monotonic() - ednsSetAt >= EDNS_RETRY_MS) setEdns(true);
     const withEdns = edns;
     giveUp = socketFor().send(query, withEdns, {
       onReply(reply) {
         if (withEdns && (reply.code === 'FORMERR' || reply.code === 'NOTIMP')) {
-          edns = false;
+          setEdns(false);
           giveUp = send(query, listener);
           return;
         }
@@ -96,8 +105,7 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
       current?.retire();
       current = null;
       if (knowsEdns || sentAt < ednsSetAt) return;
-      edns = !edns;
-      ednsSetAt = clock.monotonic();
+      setEdns(!edns);
     },
     close(): void {
       for (const socket of sockets) socket.close();

@@ -56,6 +56,16 @@ t.test(
       together.map(() => ADDRESS),
       'queries at once change the form once',
     );
+    const down: boolean[] = [];
+    const { clock: later, ask: askLater } = await start(t, (_, delivery) => {
+      down.push(delivery.edns);
+      return down.length === 1 ? 'silence' : SAID;
+    });
+    await askLater('a.example');
+    await askLater('b.example');
+    await later.skip(3_600_000);
+    t.same(await askLater('c.example'), { answer: ADDRESS, tookMs: 0 });
+    t.same(down, [true, false, false, true], 'a server that was only down gets EDNS again');
     const slow: boolean[] = [];
     const { clock: slowClock, ask: askSlow } = await start(t, async (_, delivery) => {
       slow.push(delivery.edns);
