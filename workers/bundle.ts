@@ -1,5 +1,5 @@
 /**
- * A process that bundles the program and its threads with their packages, a file each: `node workers/bundle.ts FOLDER`. A second file
+ * A process that bundles the program and its threads with their packages, a file each: `node workers/bundle.ts FOLDER [TIMEOUT_MS]`. A second file
  * loads it with compiled code (`src/thread/compiled-code.cjs`). `npm run bench -- start` measures what that saves.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -79,7 +79,11 @@ function writeValidator(): string {
   return `export const validateConfig = (() => { const module = {}; ${writeStandalone.default(ajv, validateConfig)}; return module.exports; })();`;
 }
 
-const [folder = ''] = process.argv.slice(2);
+/** A start waits for no longer, milliseconds: the program then runs from its sources. */
+const TIMEOUT_MS = 60_000;
+
+const [folder = '', timeoutMs = TIMEOUT_MS] = process.argv.slice(2);
+setTimeout(() => process.exit(1), Number(timeoutMs)).unref();
 const unfinished = `${folder}.${process.pid}`;
 const { outputFiles } = await build({
   entryPoints: ENTRIES,

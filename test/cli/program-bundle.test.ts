@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -52,6 +53,19 @@ t.test('it joins the sources once, with every thread and every place that a sour
   t.ok(all.includes('importModule("node:sqlite")'));
   t.notMatch(all, /(?<![.$\w])import\(/, 'nothing is imported by an experimental function');
   t.notMatch(all, /[^\0-\x7f]/, 'no character makes V8 keep a file in two bytes a character');
+  t.end();
+});
+
+t.test('it gives up a bundler that hangs', (t) => {
+  const folder = t.testdir({ esbuild: '#!/bin/sh\nexec cat >&2\n' });
+  chmodSync(join(folder, 'esbuild'), 0o755);
+  const { prepare } = planBundle(join(folder, 'bundles'));
+  const { status } = spawnSync(process.execPath, [...(prepare ?? []), '500'], {
+    env: { ...process.env, ESBUILD_BINARY_PATH: join(folder, 'esbuild') },
+    timeout: 60_000,
+  });
+  t.equal(status, 1);
+  t.same(readdirSync(join(folder, 'bundles')), []);
   t.end();
 });
 
