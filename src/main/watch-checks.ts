@@ -72,11 +72,11 @@ export function watchStoppedChecks(options: {
     return `none of ${waiting} checks that are due is made`;
   }
 
-  function note(what: string, problem: string | null): void {
+  function note(what: string, problem: string | null, over = 'checks are made again'): void {
     const known = stopped.get(what);
     if (problem === null) {
       stopped.delete(what);
-      if (known?.isSaid) log.info({ ...fieldsOf(what) }, 'checks are made again');
+      if (known?.isSaid) log.info({ ...fieldsOf(what) }, over);
       return;
     }
     const current = known ?? { sinceMs: clock.monotonic(), problem, isSaid: false };
@@ -91,7 +91,10 @@ export function watchStoppedChecks(options: {
     const idle = findIdle();
     note(OWN, knownProblem() ?? idle);
     const read = regions();
-    for (const what of [...stopped.keys()]) if (what !== OWN && !read.has(what)) note(what, null);
+    // It was given up, or this process is not the monitor any more.
+    for (const what of [...stopped.keys()])
+      if (what !== OWN && !read.has(what))
+        note(what, null, 'checks of the region are no longer watched here');
     for (const [region, problem] of read) note(region, problem);
   });
 
