@@ -26,6 +26,8 @@ export interface EntryPart {
 /** Longer entries, and longer texts before and after the list, are left to the reader of whole files. */
 const MAX_ENTRY_BYTES = 1_048_576;
 const MAX_BESIDE_BYTES = 65_536;
+/** Stands for bytes that are not UTF-8, so that a text has another length than its bytes. */
+const REPLACED = '\uFFFD';
 const KEY = /(?:^|[\s{,])(["']?)services\1[ \t]*:/g;
 /** An anchor or a tag of the list. */
 const PROPERTY = '[&!][^\\s[]*';
@@ -53,7 +55,8 @@ export async function* splitCatalogue(
   const split = function* (bytes: Buffer, isLast: boolean): Generator<EntryPart | null> {
     let list = bytes;
     if (found === null) {
-      found = findList(bytes.toString());
+      const first = findList(bytes.toString());
+      found = first?.before.includes(REPLACED) === true ? null : first;
       if (found !== null) list = bytes.subarray(Buffer.byteLength(found.before));
     }
     if (found !== null && !isBehind) {

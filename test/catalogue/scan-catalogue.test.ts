@@ -213,6 +213,25 @@ t.test('it finds the list behind comments and extensions', async (t) => {
   t.equal(found('x-a: { services: ['), null);
 });
 
+t.test('it loses no entry behind a comment in another encoding than UTF-8', async (t) => {
+  const first = entry('first');
+  // Each byte would count as the three of the character that stands for it.
+  const comment = Buffer.concat([Buffer.from('# '), Buffer.alloc(first.length / 2, 0xfc), Buffer.from('\n')]);
+  const file = join(t.testdir(), 'c.yaml');
+  const key = Buffer.from('services:\n');
+  for (const before of [
+    [comment, key],
+    [key, comment],
+  ]) {
+    writeFileSync(file, Buffer.concat([...before, Buffer.from(`${first}${entry('second')}`)]));
+    const { services } = await loadCatalogue(file);
+    t.same(
+      services.map(({ slug }) => slug),
+      ['first', 'second'],
+    );
+  }
+});
+
 t.test('it gives up what nobody needs any more', async (t) => {
   let parts = 0;
   t.equal(await scanCatalogue(PUBLIC_LIST, 'none', () => ++parts > 0), null);
