@@ -27,7 +27,7 @@ import {
   unpackOutcome,
 } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import { createDayReader, readCells, readWindow, type WindowReading } from './window-reader.ts';
+import { createDayReader, readCells, readWindow, type WindowReading, windowSteps } from './window-reader.ts';
 
 export interface SampleEngineState {
   /** Samples not yet in the journal. */
@@ -73,6 +73,8 @@ export class SampleEngine {
   #problem: string | null = null;
   #lost = 0;
   #compacting: Promise<void> | null = null;
+  /** Resolves when the last query in slices has ended. */
+  #reading: Promise<unknown> = Promise.resolve();
   #fileBytes: number;
   readonly #targetPending: number;
 
@@ -160,6 +162,24 @@ export class SampleEngine {
 
   query(query: SampleQuery): Bucket[] {
     return readWindow(this.#readingOf(query));
+  }
+
+  /** The same in slices, one query after the other. Other calls are answered in between. */
+  queryInSlices(query: SampleQuery): Promise<Bucket[]> {
+    const reading = this.#reading.then(() => this.#readInSlices(query));
+    this.#reading = reading.catch(() => {});
+    return reading;
+  }
+
+  async #readInSlices(query: SampleQuery): Promise<Bucket[]> {
+    const steps = windowSteps(this.#readingOf(query));
+    for (let endMs = systemClock.monotonic() + SLICE_MS; ; ) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (systemClock.monotonic() < endMs) continue;
+      await nextTurn();
+      endMs = systemClock.monotonic() + SLICE_MS;
+    }
   }
 
   /** The cells of rows of a heat map in place of their buckets. Other queries are answered in between. */

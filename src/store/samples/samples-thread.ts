@@ -83,6 +83,7 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
         flush: () => engine.flush(),
         state: () => engine.state(),
         query: (query) => engine.query(query),
+        queryInSlices: (query) => engine.queryInSlices(query),
         cells: (queries) => engine.cells(queries),
         fillLevels: () => engine.fillLevels(),
         newest: (...args) => engine.newest(...args),

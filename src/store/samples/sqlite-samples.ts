@@ -133,7 +133,7 @@ export async function openSamples(options: {
     problem: () => silence.problem() ?? state.problem,
     lost: () => state.lost,
     append: batcher.append,
-    query: (query) => read(() => thread.call('query', [query])),
+    query: (query) => read(() => thread.call('queryInSlices', [query])),
     cells: (queries) => read(() => thread.call('cells', [queries])),
     newest: (serviceId, limit) => read(() => thread.call('newest', [serviceId, limit])),
     regionsOf: (serviceId) => read(() => thread.call('regionsOf', [serviceId])),

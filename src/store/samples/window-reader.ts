@@ -104,9 +104,21 @@ const EXACT_MS = 92 * DAY_MS;
 
 /** Every bucket of the window in order. Throws a RangeError for a window that cannot be answered. */
 export function readWindow(reading: WindowReading): Bucket[] {
+  return finish(windowSteps(reading));
+}
+
+/** {@link readWindow} in steps of a day of a series, between which the file and the samples that are in no block yet may change. */
+export function* windowSteps(reading: WindowReading): Generator<void, Bucket[]> {
   const bucketing = createBucketing(reading.query);
-  for (const series of reading.series) addSeries(bucketing, reading, series);
+  for (const series of reading.series) yield* seriesSteps(bucketing, reading, series);
   return bucketing.buckets();
+}
+
+function finish<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 /**
@@ -127,7 +139,12 @@ export function readCells(reading: WindowReading): Uint8Array {
     cells[(startAt - query.from) / DAY_MS] = level;
   };
   for (const one of series)
-    addSeries(bucketing, reading, one, { answered: answered.slice(), takeLevel: isAlone ? takeLevel : null });
+    finish(
+      seriesSteps(bucketing, reading, one, {
+        answered: answered.slice(),
+        takeLevel: isAlone ? takeLevel : null,
+      }),
+    );
   for (const [place, cell] of cells.entries())
     if (cell === UNKNOWN_LEVEL) cells[place] = CELL_LEVELS.indexOf(levelOf(bucketing.bucketAt(place)));
   return cells;
@@ -187,12 +204,12 @@ interface CellReading {
   readonly takeLevel: TakeLevel | null;
 }
 
-function addSeries(
+function* seriesSteps(
   bucketing: Bucketing,
   { database, reader, query: { from, to }, rawFrom }: WindowReading,
   { number, fresh }: WindowSeries,
   cells: CellReading | null = null,
-): void {
+): Generator<void, void> {
   const firstKey = number * KEY_DAYS + Math.floor(from / DAY_MS);
   const lastKey = number * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
   const dayOf = (key: number): number => key % KEY_DAYS;
@@ -215,6 +232,7 @@ function addSeries(
           bucketing.addSummary(day * DAY_MS, summary);
         }
         answered[key - firstKey] = 1;
+        yield;
       }
   }
   const missing = gaps(firstKey, lastKey, isAnswered);
@@ -229,6 +247,7 @@ function addSeries(
       }
       bucketing.addSeries(late === undefined ? block : mergeSeries(block, late));
       answered[key - firstKey] = 1;
+      yield;
     }
   }
   for (const [day, series] of fresh) {
@@ -244,6 +263,7 @@ function addSeries(
       if (isAnswered(key - firstKey)) continue;
       for (const [hour, summary] of reader.hours(key, bytes) ?? [])
         bucketing.addSummary(dayOf(key) * DAY_MS + hour * HOUR_MS, summary);
+      yield;
     }
   }
 }

@@ -240,6 +240,28 @@ async function livePastDays(
   }
 }
 
+t.test('a long window is read in slices, while its samples are moved into blocks', async (t) => {
+  const { engine } = openEngine(folder(), now);
+  const DAYS = 40;
+  const query = { serviceId: 1, from: NOW - DAYS * DAY, to: NOW, stepMs: DAY };
+  for (let day = 0; day < DAYS; day++) {
+    if (day === DAYS - 3) await engine.compact();
+    engine.append(
+      packSamples(
+        Array.from({ length: 1_440 }, (_, minute) => sampleAt(query.from + day * DAY + minute * 60_000)),
+      ),
+    );
+  }
+  const wanted = engine.query(query);
+  t.equal(wanted.at(-1)?.count, 1_440);
+  const read = async () => t.same(await engine.queryInSlices(query), wanted);
+  await Promise.all([read(), engine.compact(), read(), read()]);
+  await read();
+  t.throws(() => engine.query({ ...query, stepMs: 1 }), /buckets/);
+  await t.rejects(engine.queryInSlices({ ...query, stepMs: 1 }), /buckets/);
+  engine.close();
+});
+
 t.test('another process that holds the file of samples holds up no calls of the registry', async (t) => {
   const dataDir = folder();
   const registry = await openRegistry({ dataDir, log: silentLog, clock: systemClock });
