@@ -51,7 +51,7 @@ while [ -z "$stopping" ]; do
   [ -e "$entry" ] || entry=$sources
   born=$(date +%s)
   running=yes
-  "$@" "$entry" --config "$config" --parent $$ $options &
+  "$@" "$entry" "--config=$config" --parent $$ $options &
   await
   running=
   if [ "$status" -gt 128 ]; then

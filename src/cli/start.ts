@@ -27,7 +27,7 @@ export async function start({
   flushCompileCache();
   if (existsSync(SHELL)) process.execve?.(SHELL, command, env);
   // Without a parent, whatever ends the program ends this process.
-  process.argv.splice(2, process.argv.length, '--config', config);
+  process.argv.splice(2, process.argv.length, `--config=${config}`);
   await import('./program.ts');
 }
 

@@ -35,7 +35,7 @@ function prepare(t: Pick<Test, 'testdir'>, lives: Lives, sleep = 'exit') {
     env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, FOLDER: folder },
     called: () => readFileSync(join(folder, 'called'), 'utf8').trimEnd().split('\n'),
     args: (bundle = '') => [
-      ...[KEEP_ALIVE, join(folder, 'bundled'), 'sources', 'bundler', bundle, 'a b.yaml', '--small-heaps'],
+      ...[KEEP_ALIVE, join(folder, 'bundled'), 'sources', 'bundler', bundle, '-a b.yaml', '--small-heaps'],
       ...[join(folder, 'bin', 'the program'), '--flag'],
     ],
   };
@@ -132,7 +132,7 @@ t.test('it runs what has been bundled, and makes that first', (t) => {
   t.equal(spawnSync('/bin/sh', args('the bundle'), { env }).status, 0);
   t.same(
     called().map((line) => line.replace(/--parent \d+/, '--parent P')),
-    ['bundler the bundle', `--flag ${folder}/bundled --config a b.yaml --parent P --small-heaps`],
+    ['bundler the bundle', `--flag ${folder}/bundled --config=-a b.yaml --parent P --small-heaps`],
   );
   t.end();
 });
