@@ -19,12 +19,9 @@ export function recordedProgram(): string {
   return readFileSync(join(FOLDER, 'program.sha256'), 'utf8').trim();
 }
 
-/** Digest of the program as it is now, without its comments and the types that it imports. */
+/** Digest of the program as it is now, without its comments and imports. */
 export function presentProgram(): string {
-  const code = readFileSync(SOURCE, 'utf8').replaceAll(
-    /^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*|import type .*)\n/gm,
-    '',
-  );
+  const code = readFileSync(SOURCE, 'utf8').replaceAll(/^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*|import .*)\n/gm, '');
   return createHash('sha256').update(code).digest('hex');
 }
 
