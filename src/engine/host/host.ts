@@ -42,8 +42,6 @@ import { ProbeStates } from './probe-states.ts';
 import { createSlots, DELAY_AFTER_MS, LONG_ATTEMPT_MS, OVERDUE_MS } from './slots.ts';
 
 const TICK_MS = 10;
-/** Ticks from one look at the schedule to the next while few checks are due: 5 to 10 % less CPU time of the thread at 333 a second. */
-const QUIET_TURN_TICKS = 2;
 /** Ticks of the schedule in one of the host. Due times are rounded up to them, 2.5 ms. */
 const SCHEDULE_TICKS = 4;
 const REPORT_MS = 1_000;
@@ -80,10 +78,8 @@ class ProbeHost {
   #lastDoubtAt = Number.NEGATIVE_INFINITY;
   #lastDelayAt = Number.NEGATIVE_INFINITY;
   readonly #actors: ReturnType<typeof createActorGroup<ProbeState, ProbeMessage, ProbeEffect>>;
-  /** Checks that became due since the last tick. */
-  #came = 0;
-  /** Ticks since the last look at the schedule; the next tick after a start and after a message has one. */
-  #sinceTurn = QUIET_TURN_TICKS;
+  /** Checks that became due between two ticks. */
+  #cameBetween = 0;
   #cancelBetween: (() => void) | null = null;
   readonly #ticker: ReturnType<typeof startTicker>;
   readonly #cancelReports: Cancel;
@@ -149,13 +145,12 @@ class ProbeHost {
   };
 
   readonly #turnBetween = () => {
-    this.#turn();
+    this.#cameBetween += this.#schedule.turn();
     this.#pump();
   };
 
   #receive(message: ToHost) {
     this.#ticker.wake();
-    this.#sinceTurn = QUIET_TURN_TICKS;
     switch (message.type) {
       case 'assign':
         this.#assign(message);
@@ -178,19 +173,11 @@ class ProbeHost {
     this.#loopDelay.note(this.#clock.monotonic());
     Atomics.add(this.#loopTicks, 0, 1);
     for (let empty = 0; empty < leftOut; empty++) this.#pacer.note(0);
-    this.#sinceTurn += leftOut + 1;
-    // With few checks, it is worth more that the thread sleeps than that a check starts some milliseconds earlier.
-    const isBusy = this.#pacer.isBusy();
-    if (isBusy || this.#sinceTurn >= QUIET_TURN_TICKS) this.#turn();
-    this.#pacer.note(this.#came);
-    this.#came = 0;
+    this.#pacer.note(this.#schedule.turn() + this.#cameBetween);
+    this.#cameBetween = 0;
     this.#pump();
-    if (isBusy) this.#cancelBetween = this.#clock.after(TICK_MS / 2, this.#turnBetween);
-  }
-
-  #turn() {
-    this.#sinceTurn = 0;
-    this.#came += this.#schedule.turn();
+    // With few checks, it is worth more that the thread sleeps than that a check starts some milliseconds earlier.
+    if (this.#pacer.isBusy()) this.#cancelBetween = this.#clock.after(TICK_MS / 2, this.#turnBetween);
   }
 
   #clockOffset() {
@@ -274,8 +261,12 @@ class ProbeHost {
       },
       (error: unknown) => {
         if (this.#aborting.signal.aborted) return settle({ type: 'aborted', target });
-        const found = { serviceId, domain: target.domain, problem: problemOf(error) };
-        this.#post({ type: 'broken', epoch: this.#epoch, found });
+        const { domain } = target;
+        this.#post({
+          type: 'broken',
+          epoch: this.#epoch,
+          found: { serviceId, domain, problem: problemOf(error) },
+        });
         settle({ type: 'broken', target, startedAt, now: this.#clock.now() });
       },
     );
@@ -357,9 +348,7 @@ class ProbeHost {
   }
 
   #emptyTicksAhead() {
-    const empty = Math.floor(this.#schedule.emptyAhead(MAX_EMPTY_TICKS * SCHEDULE_TICKS) / SCHEDULE_TICKS);
-    const least = this.#pacer.isBusy() ? 0 : QUIET_TURN_TICKS - 1;
-    return Math.max(0, Math.max(empty, least) - this.#sinceTurn);
+    return Math.floor(this.#schedule.emptyAhead(MAX_EMPTY_TICKS * SCHEDULE_TICKS) / SCHEDULE_TICKS);
   }
 
   #report() {
