@@ -32,5 +32,9 @@ t.test('its judge finds what must not be', async (t) => {
   t.same(findFaults([], [], paths), ['s: nothing']);
   t.same(findFaults([up], [], paths), ['s: up']);
   t.same(findFaults([up], [], paths, new Set(['/a'])), []);
+  const again = take('2', 2, 'down');
+  t.same(findFaults([down, again, { ...up, id: '3' }], [1.5], paths, new Set(['/a'])), []);
+  t.same(findFaults([down, again, { ...up, id: '3' }], [1.5], paths), ['s: down,down,up']);
+  t.same(findFaults([down, again, { ...up, id: '3' }], [2.5], paths, new Set(['/a'])), ['s: down,down,up']);
   t.same(findFaults([{ ...down, path: '/b' }, up], [], paths), ['s was told to /b']);
 });

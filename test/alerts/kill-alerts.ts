@@ -159,7 +159,10 @@ function startProcess(order: AlertOrder, faults: string[]): ChildProcess {
   return child;
 }
 
-/** What must not be in what the receiver took. `refused`: paths at which it has refused messages, where an outage may be one message. */
+/**
+ * What must not be in what the receiver took. `refused`: paths at which it has refused messages. There an outage may be one message, and a
+ * message that was taken just before a kill, after a refusal, may be said again by the next one.
+ */
 export function findFaults(
   taken: readonly Taken[],
   killed: readonly number[],
@@ -167,21 +170,23 @@ export function findFaults(
   refused: ReadonlySet<string> = new Set(),
 ): string[] {
   const faults: string[] = [];
-  const first = new Map<string, Taken>();
   const times = new Map<string, number>();
   const told = new Map<string, string[]>();
+  const saidAt = new Map<string, number>();
   for (const message of taken) {
     const before = times.get(message.id);
     times.set(message.id, message.at);
+    const isOverKill = (since: number) => killed.some((at) => at >= since && at <= message.at);
     if (before !== undefined) {
-      if (!killed.some((at) => at >= before && at <= message.at))
-        faults.push(`${message.id} was repeated without a kill`);
+      if (!isOverKill(before)) faults.push(`${message.id} was repeated without a kill`);
       continue;
     }
-    first.set(message.id, message);
     for (const { slug, status } of message.services) {
       if (paths.get(slug) !== message.path) faults.push(`${slug} was told to ${message.path}`);
-      told.set(slug, [...(told.get(slug) ?? []), status]);
+      const words = told.get(slug) ?? [];
+      const isSaidAgain = words.at(-1) === status && isOverKill(saidAt.get(slug) ?? 0);
+      if (!isSaidAgain || !refused.has(message.path)) told.set(slug, [...words, status]);
+      saidAt.set(slug, message.at);
     }
   }
   for (const [slug, path] of paths) {
