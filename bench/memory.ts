@@ -8,7 +8,6 @@ import { runInNewContext } from 'node:vm';
 import { NO_MEMORY } from '../src/domain/result.ts';
 import type { Service } from '../src/domain/service.ts';
 import type { CurrentStatus, LatestCheck } from '../src/domain/status/current.ts';
-import { createSharedStatuses } from '../src/domain/status/shared-statuses.ts';
 import { StatusTable } from '../src/domain/status/status-table.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
@@ -42,7 +41,7 @@ export async function run(): Promise<readonly BenchRow[]> {
     atMost(`memory: a service in a fleet of ${SERVICES}`, bytes, 'bytes', 2_048),
     atMost('memory: a status in three regions', await growthApart('status', 3), 'bytes', 400),
     floor('memory: a status in 30 regions', await growthApart('status', 30), 'bytes'),
-    atMost('memory: a service of a judge, three regions', await growthApart('judge', 3), 'bytes', 1_300),
+    atMost('memory: a service of a judge, three regions', await growthApart('judge', 3), 'bytes', 1_600),
     floor('memory: a service of a judge, 30 regions', await growthApart('judge', 30), 'bytes'),
   ]);
 }
@@ -71,14 +70,12 @@ async function growth(fill: () => Promise<unknown>): Promise<number> {
   return kept === null ? Number.NaN : bytes;
 }
 
-/** What a judge holds of services: definitions in the directory, records, and statuses, recorded and published. */
+/** What a judge of a cluster holds of services: definitions in the directory, records, and statuses, recorded and published. */
 async function fillJudge(regions: readonly string[]): Promise<unknown> {
-  const { recorded, published } = createSharedStatuses();
   const directory = createServiceDirectory();
   const record = new ResultRecord({
     ...RECORD_OPTIONS,
-    statuses: recorded,
-    status: createMemoryStatusStore({ log: silentLog, rows: published }),
+    status: createMemoryStatusStore({ log: silentLog }),
     registry: double({ lastTransition: async () => 0 }),
     samples: { append: async () => {} },
     heartbeats: NO_HEARTBEATS,

@@ -13,13 +13,11 @@ import { ResultSender } from '../src/cluster/results/result-sender.ts';
 import { createStation } from '../src/cluster/station.ts';
 import { SHARDS } from '../src/domain/node.ts';
 import type { Sample } from '../src/domain/sample.ts';
-import { createSharedStatuses } from '../src/domain/status/shared-statuses.ts';
 import { type RedisAddress, readRedisAddress } from '../src/domain/store-address.ts';
 import { silentLog } from '../src/log.ts';
 import { ResultRecord } from '../src/record/record.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
-import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { RedisStatusStore } from '../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
@@ -64,15 +62,12 @@ async function measureJudge(scope: Scope, url: string): Promise<BenchRow[]> {
   const registry = await openRegistry({ ...common, dataDir, postgresUrl, domainsPerAccount: 1 });
   await registry.putCatalogue(makeServices(SERVICES));
   const address = addressOf(url);
-  const { recorded, published } = createSharedStatuses();
-  const copy = createMemoryStatusStore({ log: silentLog, rows: published });
-  const status = new RedisStatusStore({ ...common, address, copy });
+  const status = new RedisStatusStore({ ...common, address });
   // As they cross to the thread of their store, which bench/samples.ts and bench/influx.ts measure.
   const samples = { append: async (batch: readonly Sample[]) => void packSamples(batch) };
   const record = new ResultRecord({
     registry,
     status,
-    statuses: recorded,
     samples,
     heartbeats: NO_HEARTBEATS,
     ...RECORD_OPTIONS,

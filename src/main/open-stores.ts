@@ -178,10 +178,9 @@ export async function openMonitorStores(
       : null;
   const samples = influxSamples ?? ownSamples;
   if (samples === null) throw new Error('no store of samples was opened');
-  // Kept once for both, but for those that this process has followed, which are not those of a record.
-  const statuses = copy === null ? createSharedStatuses() : null;
-  const published = copy ?? createMemoryStatusStore({ log, ...(statuses && { rows: statuses.published }) });
-  const inRedis = redis?.openMonitor(isFresh, published) ?? null;
+  const inRedis = redis?.openMonitor(isFresh, copy) ?? null;
+  // Kept once for both: with Redis, the statuses that a process has followed are not those of a record.
+  const statuses = inRedis === null ? createSharedStatuses() : null;
   return {
     samples,
     /** The statuses of the record, if the status store shares them. */
@@ -189,7 +188,8 @@ export async function openMonitorStores(
     /** Null with the embedded store, which keeps only samples. */
     observations: influxSamples?.observations ?? null,
     redis: inRedis,
-    status: inRedis?.status ?? published,
+    status:
+      inRedis?.status ?? createMemoryStatusStore({ log, ...(statuses && { rows: statuses.published }) }),
     /** The states of stores other than Redis, to which every process connects itself. */
     states: (): PartStates => ({
       storage: {

@@ -25,21 +25,14 @@ export function createSharedStatuses(): SharedStatuses {
   const table = new StatusTable();
   /** Published statuses that differ from the table; null: none is published. */
   const others = new Map<number, CurrentStatus | null>();
-  /** The status that the record has read last, and mostly replaces then: each read makes an object anew. */
-  let lastRead: CurrentStatus | undefined;
 
   /** Keeps what is published, since the record is about to replace it. */
   function keepPublished(serviceId: number): void {
-    const isRead = lastRead?.serviceId === serviceId;
-    if (!others.has(serviceId)) others.set(serviceId, (isRead ? lastRead : table.get(serviceId)) ?? null);
-    if (isRead) lastRead = undefined;
+    if (!others.has(serviceId)) others.set(serviceId, table.get(serviceId) ?? null);
   }
 
   const recorded: StatusPlace = {
-    get(serviceId) {
-      lastRead = table.get(serviceId);
-      return lastRead;
-    },
+    get: (serviceId) => table.get(serviceId),
     set(status) {
       // An id that cannot be stored is refused before anything has changed.
       if (table.holds(status)) return;

@@ -152,11 +152,12 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
   return {
     limits,
     /**
-     * Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. `copy`: where this process
-     * keeps the statuses, with those that it has read while it served.
+     * Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. `copy`: the statuses that
+     * this process has read while it served; null: none.
      */
-    openMonitor(isFresh: () => boolean, copy: MemoryStatusStore) {
-      const status = new RedisStatusStore({ ...common, copy, mayWrite: isFresh });
+    openMonitor(isFresh: () => boolean, copy: MemoryStatusStore | null = null) {
+      const continued = copy === null ? {} : { copy };
+      const status = new RedisStatusStore({ ...common, ...continued, mayWrite: isFresh });
       open.add(status);
       const writers: RedisPart[] = [];
       const mayWrite = () => !status.superseded;
