@@ -102,7 +102,7 @@ export interface YamlToken {
   readonly text: string;
   readonly from: number;
   readonly until: number;
-  /** True of a value that stands for itself, letter by letter, and is no key of a member. */
+  /** True of a value that stands for itself, letter by letter, and is not a key of a member. */
   readonly isSimple: boolean;
 }
 

@@ -51,7 +51,7 @@ export function createSessions({ registry, clock, mayAddAccounts = true }: Sessi
         ? null
         : { ...session, sha256, formToken: formTokenOf(token, session.accountId) };
     },
-    /** Changes the account of a session; false: its person is no member of that account. */
+    /** Changes the account of a session; false: its person is not a member of that account. */
     async switchAccount(token: string, accountId: number): Promise<boolean> {
       return TOKEN_FORM.test(token) && (await registry.switchAccount(digest(token), accountId));
     },

@@ -1,5 +1,5 @@
 /**
- * Reads a large catalogue in a thread of its own, which ends with the reading: the same reading in the main thread would take turns with
+ * Reads a large catalogue in a separate thread, which ends with the reading: the same reading in the main thread would take turns with
  * checks' results and requests, take twice as long and delay them.
  */
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ export type ScanMethods = {
   scan(file: string, wanted: Wanted): Promise<CatalogueScan>;
 };
 
-/** {@link scanCatalogue} in a thread of its own. Null: the rest was no longer needed. Rejects if the file cannot be read, or if the thread ends first. */
+/** {@link scanCatalogue} in a separate thread. Null: the rest was no longer needed. Rejects if the file cannot be read, or if the thread ends first. */
 export async function scanApart(
   file: string,
   wanted: Wanted,

@@ -31,7 +31,7 @@ interface CatalogueWatchOptions {
 const QUIET_MS = 200;
 /** The interval at which the file is polled, since some systems report no changes (network folders, containers). */
 const POLL_MS = 5_000;
-/** Files of this size or more are read in a thread of their own: 4 MiB are about 20,000 entries, for which the main thread would need 20 ms. */
+/** Files of this size or more are read in a separate thread: 4 MiB are about 20,000 entries, for which the main thread would need 20 ms. */
 const LARGE_BYTES = 4_194_304;
 /** A larger file is only read in parts: parsed as a whole, it takes some thirty times as much memory. */
 const MAX_WHOLE_BYTES = 67_108_864;

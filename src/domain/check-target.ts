@@ -23,8 +23,8 @@ export type RegionChoice = Pick<CheckDefinition, 'regions'>;
 export type CheckChoice = OwnTiming & RegionChoice;
 
 /**
- * The times of a check. `usual` counts for those that it has not chosen. The timeout is never longer than an interval that
- * the check has of its own.
+ * The times of a check. `usual` counts for those that it has not chosen. The timeout is never longer than the
+ * check's own interval.
  */
 export function timingOf(own: OwnTiming, usual: CheckTiming): CheckTiming {
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs } = own;

@@ -1,6 +1,6 @@
 /**
  * Polls vendors' status pages: an actor per feed, conditional requests, backoff after failures, and at most one open
- * request per host. Runs in a thread of its own, since the documents may be hostile.
+ * request per host. Runs in a separate thread, since the documents may be hostile.
  */
 
 import { createHash } from 'node:crypto';

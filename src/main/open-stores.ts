@@ -172,7 +172,7 @@ export async function openMonitorStores(
       ? await openSamples({
           ...{ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd },
           ...(installation === null ? {} : { installation }),
-          // The fewer checks are made, the less a thread of their own is worth its 9 MB.
+          // The fewer checks are made, the less a separate thread is worth its 9 MB.
           ...(hasSmallHeaps() ? { host: registry.hostSamples } : {}),
         })
       : null;

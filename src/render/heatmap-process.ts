@@ -1,5 +1,5 @@
 /**
- * Draws the cells of a heat map: by WebGL (`heatmap-webgl.ts`) in a process of its own if possible, else in plain pixels. Both follow the
+ * Draws the cells of a heat map: by WebGL (`heatmap-webgl.ts`) in a separate process if possible, else in plain pixels. Both follow the
  * same rule for each pixel, in whole numbers, so that the pictures are equal.
  */
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Draws the cells of a heat map by WebGL, in a process of its own (`heatmap-process.ts`). The levels are a texture, and the
+ * Draws the cells of a heat map by WebGL, in a separate process (`heatmap-process.ts`). The levels are a texture, and the
  * fragment shader follows its rule for each pixel.
  */
 import type { createCanvas, WebglContext, WebglHandle } from 'node-canvas-webgl';

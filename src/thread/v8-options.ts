@@ -21,7 +21,7 @@ export const SMALL_HEAPS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
 /** The same for the heap of the main thread alone; see {@link freeThreads}. */
 export const SMALL_MAIN_HEAP = `${HEAP_LIMIT}=${SMALL_THREAD_MB}`;
 
-/** Takes back the limit of the main thread's heap, which has it by now, so that other threads have limits of their own. Call it before they start. */
+/** Takes back the limit of the main thread's heap, which has it by now, so that other threads keep their own limits. Call it before they start. */
 export function freeThreads(): void {
   if (process.execArgv.includes(SMALL_MAIN_HEAP)) setFlagsFromString(`${HEAP_LIMIT}=0`);
 }

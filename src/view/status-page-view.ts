@@ -42,7 +42,7 @@ const MAX_CACHED = 2_000;
 const cachedOccurrences = new BoundedMap<string, Promise<readonly Occurrence[]>>(MAX_CACHED);
 let lastSearch: Promise<unknown> = Promise.resolve();
 
-/** Searches in a turn of the event loop of its own, one after the other: a page may have hundreds that recur. */
+/** Searches in a separate turn of the event loop, one after the other: a page may have hundreds that recur. */
 function searchOccurrences(...of: Parameters<typeof occurrencesOf>): Promise<readonly Occurrence[]> {
   const found = lastSearch
     .catch(() => {})

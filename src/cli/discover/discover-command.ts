@@ -129,7 +129,7 @@ function placeOfPod(): ApiPlace {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
   if (host === undefined || !existsSync(POD_FOLDER))
     throw new CommandError(
-      'this is no pod of a cluster: name its API with --api, such as that of "kubectl proxy"',
+      'this is not a pod of a cluster: name its API with --api, such as that of "kubectl proxy"',
     );
   const read = (name: string) => readFileSync(`${POD_FOLDER}/${name}`, 'utf8');
   const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -198,7 +198,7 @@ export function decodeResults(head: string, numbers: Uint8Array): NodeResults | 
 function numbersOf(bytes: Uint8Array): Float64Array<ArrayBuffer> {
   const numbers = new Float64Array(new Uint8Array(bytes).buffer);
   const isNumber = (value: number) => Number.isNaN(value) || Math.abs(value) <= MAX_NUMBER;
-  if (numbers.length % STRIDE !== 0 || !numbers.every(isNumber)) throw new Error('these are no results');
+  if (numbers.length % STRIDE !== 0 || !numbers.every(isNumber)) throw new Error('malformed results');
   return numbers;
 }
 

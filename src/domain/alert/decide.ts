@@ -3,7 +3,7 @@
  * and what is remembered next. Decisions follow the times at which events were recorded, so they are the same whether the
  * engine decides at once or catches up after an outage; only reminders are not repeated for the time in between.
  *
- * - What begins is told at once, in a thread of its own. What begins within 30 s afterwards, or has its cause in common with what goes on in
+ * - What begins is told at once, as a new thread. What begins within 30 s afterwards, or has its cause in common with what goes on in
  *   a thread, joins that thread, in one message for each 30 s. Changes and ends are told where the beginning was, and only there:
  *   at once, and what follows within 30 s as one message. Maintenance has threads of its own.
  * - `after`: what is over sooner is not told. Without it, what is over before it was told is told as a recovery.

@@ -290,7 +290,7 @@ function readQuiet(quiet: RuleDocument['quiet']): Outcome<QuietHours | null> {
   return accept({ from, to, timeZone, except: inOrder(ALERT_EVENTS, except) });
 }
 
-/** Minutes after midnight; null: the text is no time of the day. */
+/** Minutes after midnight; null: the text is not a time of day. */
 function readTimeOfDay(text: string): number | null {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim()) ?? [];
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes);

@@ -30,7 +30,7 @@ export interface MemberStore {
   /** The members of an account, the first one first. */
   membersOf(accountId: number): Promise<Member[]>;
   /**
-   * Gives a member another role. Rejects with `not_found` if the person is no member, with `stale` if they have another role than `seen`
+   * Gives a member another role. Rejects with `not_found` if the person is not a member, with `stale` if they have another role than `seen`
    * (absent: any), and with `last_owner` if the account would have no owner. `now`, epoch milliseconds: if an owner gets a lesser
    * role, a notice says that the valid keys of the account stay; absent: there is none.
    */

@@ -108,7 +108,7 @@ export interface HeartbeatStore {
 export interface InboxEntry {
   /** Increases with every entry. */
   readonly id: number;
-  /** `refused`: not a heartbeat, but a note that the process had to refuse heartbeats because of its own fault. */
+  /** `refused`: not a heartbeat, but a note that the process had to refuse heartbeats through its own fault. */
   readonly kind: HeartbeatKind | 'refused';
   /** The account of the API key; 0 for `refused`. */
   readonly accountId: number;

@@ -60,7 +60,7 @@ export interface PeopleStore {
   createSession(session: NewSession, mayAddAccount?: boolean): Promise<Account>;
   /** Null: there is no session with this SHA-256, it has expired at `now`, or its person is no longer a member of its account. */
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
-  /** Changes the account of a session. False: there is no such session, or its person is no member of the account. */
+  /** Changes the account of a session. False: there is no such session, or its person is not a member of the account. */
   switchAccount(sha256: Uint8Array, accountId: number): Promise<boolean>;
   endSession(sha256: Uint8Array): Promise<void>;
   endSessionsOf(personId: number): Promise<void>;

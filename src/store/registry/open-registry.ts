@@ -67,7 +67,7 @@ type ThreadMethods = Methods & {
 };
 
 /**
- * Opens the registry in this thread, for commands, which are too short to benefit from a thread of their own. Rejects
+ * Opens the registry in this thread, for commands, which are too short to benefit from a separate thread. Rejects
  * as {@link openRegistry} does.
  */
 export async function openRegistryInProcess(

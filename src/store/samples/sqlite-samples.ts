@@ -43,7 +43,7 @@ export async function openSamples(options: {
   readonly follows?: boolean;
   /** Identity of the installation that the store belongs to; absent: any store is accepted. */
   readonly installation?: string;
-  /** Lets another thread serve the store at a port. Absent: it has a thread of its own. */
+  /** Lets another thread serve the store at a port. Absent: it has a separate thread. */
   readonly host?: (data: SamplesThreadData, port: MessagePort) => Promise<unknown>;
   readonly log: Log;
   /** Called if the thread ends by a fault. */

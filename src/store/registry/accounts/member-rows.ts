@@ -118,7 +118,7 @@ export async function membershipsOf(
   return rows.map(fromRow);
 }
 
-/** The role of a member. Throws `not_found` if the person is no member of the account. */
+/** The role of a member. Throws `not_found` if the person is not a member of the account. */
 async function requireMember(store: RegistryStore, accountId: number, personId: number): Promise<Role> {
   const memberships = await membershipsOf(store, personId);
   const found = memberships.find((one) => one.accountId === accountId);
