@@ -226,10 +226,10 @@ export function watchLateChecks(report: () => StartDelays, clock: Clock, log: Lo
     differing = 0;
     isLate = !isLate;
     if (isLate) log.warn({ delayMs: Math.round(delayMs) }, 'checks begin late');
-    else log.info({}, 'checks begin in time again');
+    else log.info({}, 'checks start on time again');
   });
   return {
-    /** For people; null: checks begin in time. */
+    /** For people; null: checks start on time. */
     problem: (): string | null =>
       isLate
         ? `checks begin ${Math.round(delayMs / SECOND_MS)} s late: the machine cannot make that many`
@@ -266,7 +266,7 @@ export function watchAccountBounds(report: () => AccountBounds, clock: Clock, lo
       if (count < READS) continue;
       if (use === undefined) {
         said.delete(account);
-        log.info({ account }, 'checks of an account begin in time again');
+        log.info({ account }, 'checks of an account start on time again');
       } else {
         said.add(account);
         log.warn({ account, ...use }, 'checks of an account are late: it holds its share of the slots');

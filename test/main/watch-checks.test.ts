@@ -34,7 +34,7 @@ t.test('it says that checks begin late after half a minute of it, and that it is
   ]);
   t.match(await pass(7_000, 60_000), [/begin 7 s late/], 'said once');
   t.match(await pass(100, 25_000), [/late/], 'a thread may start nothing for a while');
-  t.same(await pass(100, 5_000), [null, 'checks begin in time again']);
+  t.same(await pass(100, 5_000), [null, 'checks start on time again']);
 });
 
 t.test(
@@ -71,7 +71,7 @@ t.test(
     await clock.advance(25_000);
     t.same(lines, [], 'a pause is no end');
     await clock.advance(5_000);
-    t.same(lines, [['checks of an account begin in time again', { account: 7 }]]);
+    t.same(lines, [['checks of an account start on time again', { account: 7 }]]);
     t.equal(watch.of(7), null);
   },
 );
