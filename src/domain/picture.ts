@@ -102,6 +102,22 @@ export interface BadgePicture {
   readonly asOf?: string;
 }
 
+/** Styles of {@link ShieldPicture}, by the names of shields.io. */
+export const SHIELD_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
+export type ShieldStyle = (typeof SHIELD_STYLES)[number];
+
+/** A badge of two given texts on given colours, `#rrggbb`, which other monitors have; an SVG. */
+export interface ShieldPicture {
+  /** Any text; empty: the badge has only the message. */
+  readonly label: string;
+  readonly labelColour: string;
+  readonly message: string;
+  readonly colour: string;
+  readonly shield: ShieldStyle;
+}
+
+export type AnyBadge = BadgePicture | ShieldPicture;
+
 /** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
 export function describeShare(part: number, whole: number): string {
   return `${Math.floor((part * 10_000) / whole) / 100}%`;

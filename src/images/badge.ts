@@ -1,9 +1,8 @@
 /** `GET /api/badge/:slug`: badges in every variant and format (contract 4.6). */
 
-import { BoundedMap, createPromiseCache } from '../async/bounded-map.ts';
-import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { BoundedMap } from '../async/bounded-map.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { BadgePicture, PictureWindow } from '../domain/picture.ts';
+import type { AnyBadge, BadgePicture } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { entityTag } from '../http/conditional.ts';
@@ -17,7 +16,7 @@ import {
   SLUG,
 } from '../http/openapi.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
-import { isSampleReadError, type SampleReads } from '../store/ports/samples.ts';
+import type { SampleReads } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import {
   BADGE_QUERY,
@@ -34,21 +33,21 @@ import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import {
   asOfAge,
   type BadgeCaption,
-  type BadgeFigures,
   describeLatency,
   describeStatus,
   describeUptime,
-  FIGURES_KEPT_MS,
   ShieldsSchema,
   sentenceOf,
   shieldsAnswer,
 } from './badge-text.ts';
-import { PICTURE_CACHING } from './picture.ts';
+import { createFigureReader, type FigureReader } from './figure-reader.ts';
+import { kumaBadgeRoutes } from './kuma-badge.ts';
+import { PICTURE_CACHING, SVG_HEADERS } from './picture.ts';
 
 export interface BadgeSources extends SiteSources {
   readonly status: StatusStore;
   readonly samples: SampleReads;
-  readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
+  readonly renderBadge: (picture: AnyBadge) => Promise<Uint8Array>;
   readonly slowOverMs: number;
   readonly directory: ShownDirectory;
   /** Null: this site has no owners, and so no private services. */
@@ -59,12 +58,7 @@ export interface BadgeSources extends SiteSources {
 function headersOf(more: Readonly<Record<string, string>>) {
   return {
     png: Object.freeze({ 'Content-Type': 'image/png', ...more }),
-    // An SVG that is opened by itself is a document; this policy does not let it load or run anything.
-    svg: Object.freeze({
-      'Content-Type': 'image/svg+xml',
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-      ...more,
-    }),
+    svg: Object.freeze({ ...SVG_HEADERS, ...more }),
     shields: Object.freeze({ 'Content-Type': 'application/json; charset=utf-8', ...more }),
   } as const;
 }
@@ -101,8 +95,8 @@ interface Kept {
 }
 
 /**
- * The badge route, one for pages of this site, whose pictures do not count against the rate limit of pictures, and that of the signed
- * addresses of private services.
+ * The badge route, one for pages of this site, whose pictures do not count against the rate limit of pictures, those of Uptime Kuma's
+ * addresses, and that of the signed addresses of private services.
  */
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const { finder, samples, now, badgeAddresses: addresses, directory } = sources;
@@ -145,6 +139,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
       describe: () => describeBadge(),
     },
     { path: '/badges/:slug/picture', bucket: 'pages', access: 'everyone', handle },
+    ...kumaBadgeRoutes(sources, figureReader),
     ...signed,
   ];
 }
@@ -171,8 +166,9 @@ function createBadgeHandler(
     const describeNow = () =>
       describeStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
     if (variant === 'status') return describeNow();
-    const read = await beginHistory()(() => figureReader.read(service.id, window));
-    const figures = read ?? figureReader.last(service.id, window);
+    const lengthMs = windowMs(window);
+    const read = await beginHistory()(() => figureReader.read(service.id, lengthMs));
+    const figures = read ?? figureReader.last(service.id, lengthMs);
     // Where past checks cannot be read, a README shows what is known, not a broken picture.
     if (figures === null) return describeNow();
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
@@ -318,52 +314,5 @@ function describeBadge(
         429: 'Too many requests; pictures have a limit of their own.',
       }),
     },
-  };
-}
-
-/** Maximum number of cached figures, one per service and window, about 300 bytes each. */
-const MAX_CACHED_FIGURES = 20_000;
-/** Maximum number of concurrent reads of figures; further ones wait, so that badges do not delay pages. */
-const MAX_READS = 4;
-
-/** Reads the figures of services in windows. */
-export interface FigureReader {
-  /**
-   * The figures as of the last minute; while the sample store cannot be read, those that were read last, or null if there are none.
-   * Rejects with any other error of the store, and waits as long as the store does.
-   */
-  read(serviceId: number, window: PictureWindow): Promise<BadgeFigures | null>;
-  /** The figures that were read last; null: there are none. */
-  last(serviceId: number, window: PictureWindow): BadgeFigures | null;
-}
-
-/** Creates a reader, which reads each window of a service at most once per minute. */
-export function createFigureReader(samples: SampleReads, now: () => number): FigureReader {
-  const known = new BoundedMap<string, BadgeFigures>(MAX_CACHED_FIGURES);
-  const cached = createPromiseCache<string, { readonly figures: BadgeFigures | null }>({
-    maxEntries: MAX_CACHED_FIGURES,
-    maxAgeMs: FIGURES_KEPT_MS,
-    now,
-    // Kept for a minute, too: a store that is away is not asked for each badge.
-    recover: (error, last) => (isSampleReadError(error) ? (last ?? { figures: null }) : null),
-  });
-  const limit = createConcurrencyLimiter(MAX_READS);
-  const keyOf = (serviceId: number, window: PictureWindow) => `${serviceId} ${window}`;
-  return {
-    async read(serviceId, window) {
-      const key = keyOf(serviceId, window);
-      const read = async () => {
-        const readAt = now();
-        const lengthMs = windowMs(window);
-        const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
-        const [bucket] = await samples.query(query);
-        if (bucket === undefined) throw new Error(`the samples have no bucket for ${key}`);
-        const figures = { bucket, readAt };
-        known.set(key, figures);
-        return { figures };
-      };
-      return (await cached(key, '', () => limit(read))).figures;
-    },
-    last: (serviceId, window) => known.get(keyOf(serviceId, window)) ?? null,
   };
 }

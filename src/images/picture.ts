@@ -52,6 +52,12 @@ export function pictureOperation(
 /** `Cache-Control` of badges (contract 4.6) and of all other pictures. */
 export const PICTURE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
 
+/** Headers of an SVG. One that is opened by itself is a document; the policy does not let it load or run anything. */
+export const SVG_HEADERS = {
+  'Content-Type': 'image/svg+xml',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+} as const;
+
 const HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': PICTURE_CACHING };
 /** The time for which a picture is cached while its content is the same, milliseconds. */
 const PICTURE_KEPT_MS = 60_000;

@@ -1,13 +1,13 @@
 /** Draws pictures in the render thread, and caches badges. */
 import { BoundedMap } from '../async/bounded-map.ts';
-import type { BadgePicture, ChartPicture, HeatmapPicture } from '../domain/picture.ts';
+import type { AnyBadge, ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
 import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
 import { SMALL_YOUNG_MB } from '../thread/v8-options.ts';
 
 /** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
 type RenderMethods = {
-  readonly badge: (picture: BadgePicture) => Uint8Array;
+  readonly badge: (picture: AnyBadge) => Uint8Array;
   readonly chart: (picture: ChartPicture) => Uint8Array;
   /** `fault`: why WebGL did not draw it; null: it did. */
   readonly heatmap: (
@@ -62,7 +62,7 @@ export function createRenderer(options: {
 
   return {
     /** The bytes of a badge. Several callers share them, so do not change them. */
-    badge(picture: BadgePicture): Promise<Uint8Array> {
+    badge(picture: AnyBadge): Promise<Uint8Array> {
       const key = keyOf(picture);
       const cache = picture.label === undefined ? kept : labelled;
       const found = cache.touch(key);
@@ -93,20 +93,13 @@ export function createRenderer(options: {
 }
 
 /** The content of a badge in a fixed order. */
-function keyOf({
-  name,
-  fallback,
-  status,
-  theme,
-  ageText,
-  figure,
-  label,
-  style,
-  scale,
-  format,
-  title,
-  asOf,
-}: BadgePicture): string {
+function keyOf(picture: AnyBadge): string {
+  if ('shield' in picture) {
+    const { label, labelColour, message, colour, shield } = picture;
+    return JSON.stringify([shield, label, labelColour, message, colour]);
+  }
+  const { name, fallback, status, theme, ageText, figure } = picture;
+  const { label, style, scale, format, title, asOf } = picture;
   const look = [label, style, scale, format];
   return JSON.stringify([name, fallback, status, theme, ageText, figure, look, title, asOf]);
 }

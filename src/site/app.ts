@@ -215,6 +215,8 @@ const FROM_STATUSES = new Set([
   '/api/v1/status/:slug',
   '/api/v1/services',
   '/api/badge/:slug',
+  '/api/badge/:slug/:kind',
+  '/api/badge/:slug/:kind/:duration',
   '/api/chart/:slug',
 ]);
 

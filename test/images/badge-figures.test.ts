@@ -1,11 +1,8 @@
 /** How often, and how, badges read the samples. */
 import t from 'tap';
-import { createFigureReader } from '../../src/images/badge.ts';
 import { HISTORY_TIMEOUT_MS } from '../../src/view/history-reads.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
-import { double } from '../support/double.ts';
 import { at } from '../support/json.ts';
-import { openSampleStore } from '../support/sample-store.ts';
 import { startBadges } from './badge-world.ts';
 
 const github = service(1, 'github', { name: 'GitHub', domain: 'github.com' });
@@ -108,28 +105,6 @@ t.test('it hands a fault of the store on and reads again at the next request', a
   badges.now += 60_000;
   badges.fault = async () => [];
   await t.rejects(badges.get(UPTIME), /no bucket/);
-});
-
-t.test('it asks the store a few questions at a time', async (t) => {
-  const store = openSampleStore({ now: () => NOW });
-  t.teardown(() => store.close());
-  const open: (() => void)[] = [];
-  const { read } = createFigureReader(
-    double({
-      async query(query) {
-        await new Promise<void>((resolve) => open.push(resolve));
-        return await store.query(query);
-      },
-    }),
-    () => NOW,
-  );
-  const reads = Array.from({ length: 10 }, (_, id) => read(id, '1y'));
-  t.equal(open.length, 4);
-  for (let index = 0; index < 10; index++) {
-    open[index]?.();
-    await reads[index];
-    t.equal(open.length, Math.min(10, index + 5), 'the next takes the place');
-  }
 });
 
 t.test('it is counted like every picture: a 304 costs nothing, errors are problems', async (t) => {

@@ -92,7 +92,7 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
         },
       }),
       async renderBadge(text) {
-        drawn.push(text);
+        if (!('shield' in text)) drawn.push(text);
         return drawBadge(text);
       },
       beginHistory: createHistoryReads(world.clock),

@@ -10,6 +10,8 @@ import { NOW, service, startApi, type World, type WorldOptions } from './site-wo
 const OPEN = [
   '/.well-known/security.txt',
   '/api/badge/:slug',
+  '/api/badge/:slug/:kind',
+  '/api/badge/:slug/:kind/:duration',
   '/apple-touch-icon.png',
   '/assets/:name',
   '/embed.js',

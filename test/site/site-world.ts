@@ -10,7 +10,7 @@ import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat/heartbea
 import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-incident.ts';
 import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
-import type { BadgePicture, ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
+import type { AnyBadge, ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
@@ -189,7 +189,7 @@ export interface WorldOptions {
   /** The sample store, which the test closes; absent: an embedded one, which is empty. */
   readonly samples?: SampleStore;
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
-  readonly renderBadge?: (text: BadgePicture) => Promise<Uint8Array>;
+  readonly renderBadge?: (text: AnyBadge) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
   readonly pictures?: RouteSources['pictures'];
   /** Who runs the site; absent: nobody is named. */
@@ -403,7 +403,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     vendorOf: ({ id }) => vendorStatuses.get(id) ?? null,
     authenticator,
-    async renderBadge(text: BadgePicture) {
+    async renderBadge(text: AnyBadge) {
       asked.badges.push(text);
       if (options.renderBadge !== undefined) return options.renderBadge(text);
       return Buffer.from(`PNG ${JSON.stringify(text)}`);

@@ -259,6 +259,8 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/invitations/:secret/accept': [`/invitations/${INVITATION}/accept`, DATA],
   '/invitations/:secret/setup': [`/invitations/${INVITATION}/setup`, DATA],
   '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],
+  '/api/badge/:slug/:kind': ['/api/badge/target-example/status', DRAWING],
+  '/api/badge/:slug/:kind/:duration': ['/api/badge/target-example/uptime/24', DRAWING],
   '/badge/:secret': ['/badge/1.nothing.svg', DATA],
   '/api/chart/:slug': ['/api/chart/target-example', PICTURE],
   '/api/heatmap.png': ['/api/heatmap.png', PICTURE],
