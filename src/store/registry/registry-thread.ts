@@ -23,8 +23,10 @@ const BUSY_TIMEOUT_MS = 5_000;
 const TRY_TIMEOUT_MS = 5;
 /** Maximum time that the last writes wait for the lock before the file is closed, milliseconds. */
 const LAST_BUSY_TIMEOUT_MS = 1_000;
-/** Pages of the file that SQLite keeps where memory is short, instead of 2,000 KiB, which the check of the file at its opening fills. */
-const SMALL_CACHE_KIB = 512;
+/** Pages of the file that SQLite keeps; where memory is short, less than the check of the file at its opening would fill. */
+const CACHE_KIB = { usual: 2_000, small: 512, filling: 32_768 };
+/** Pages of the log after which SQLite copies it into the file; 8,000 are 32 MiB. */
+const LOG_PAGES = { usual: 1_000, filling: 8_000 };
 /** Minimum time between two attempts to reopen a file whose disk refused writes, milliseconds. */
 const REOPEN_MS = 500;
 
@@ -115,6 +117,16 @@ export async function openRegistryMethods({
 
     /** Resolves with another number than `seen` as soon as another connection has committed. */
     commitAfter: (seen: number) => explained(() => foreign.after(seen)),
+    // The changes of a long page would not fit the usual cache, so that they were written several times.
+    putCataloguePage: async (page: string) => {
+      setCache(opened, 'filling');
+      return await methods.putCataloguePage(page);
+    },
+    endCatalogue: async (ids: Float64Array, digest: string) => {
+      const removed = await methods.endCatalogue(ids, digest);
+      setCache(opened, 'usual');
+      return removed;
+    },
     sealSecrets: async () => {
       const sealed = await methods.sealSecrets();
       if (sealed > 0) await read(async () => rewriteFile(opened));
@@ -154,8 +166,15 @@ function freeBytes(folder: string): number {
 async function openWithShortWaits(dataDir: string, alone: boolean): Promise<RegistryDatabase> {
   const opened = await openRegistryDatabase(dataDir, alone);
   opened.database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
-  if (hasSmallHeaps()) opened.database.exec(`PRAGMA cache_size = -${SMALL_CACHE_KIB}`);
+  setCache(opened, 'usual');
   return opened;
+}
+
+/** Sets how many pages SQLite keeps: those of a catalogue that is being stored, or the usual ones. */
+function setCache({ database }: RegistryDatabase, use: 'usual' | 'filling'): void {
+  const kibibytes = CACHE_KIB[use === 'usual' && hasSmallHeaps() ? 'small' : use];
+  database.exec(`PRAGMA cache_size = -${kibibytes}; PRAGMA wal_autocheckpoint = ${LOG_PAGES[use]}`);
+  if (use === 'usual') database.exec('PRAGMA shrink_memory');
 }
 
 // Notices commits of other connections to an SQLite file, in the thread that writes to it.

@@ -75,27 +75,29 @@ export function readRareMembers(values: readonly unknown[], at = 0): Partial<New
   return members;
 }
 
-function writeRareMembers(
-  service: NewService,
-): Record<(typeof RARE_COLUMNS)[number], string | number | null> {
-  const columns: Record<string, string | number | null> = Object.fromEntries(
-    RARE.map(({ member, column, form }) => {
-      const value = isUnsaid(service[member]) ? null : service[member];
-      if (form === 'flag') return [column, value === null ? 0 : 1];
-      if (form === 'number') return [column, Number(value)];
-      return [column, value === null || typeof value === 'string' ? value : JSON.stringify(value)];
-    }),
-  );
-  return columns as ReturnType<typeof writeRareMembers>;
+/** The values of {@link RARE_COLUMNS}. */
+function writeRareMembers(service: NewService): Parameters {
+  return RARE.map(({ member, form }) => {
+    const value = isUnsaid(service[member]) ? null : service[member];
+    if (form === 'flag') return value === null ? 0 : 1;
+    if (form === 'number') return Number(value);
+    return value === null || typeof value === 'string' ? value : JSON.stringify(value);
+  });
 }
 
 /** A definition as it is stored: without what its owner has not said. */
 export function withoutUnsaid<T extends Partial<NewService>>(service: T): T {
+  const given: Record<string, unknown> = service;
+  const unsaid = UNSAID_MEMBERS.filter(
+    (member) => member in given && (isUnsaid(given[member]) || given[member] === UNSAID[member]),
+  );
+  if (unsaid.length === 0) return service;
   const stored: Record<string, unknown> = { ...service };
-  for (const [member, unsaid] of Object.entries(UNSAID))
-    if (isUnsaid(stored[member]) || stored[member] === unsaid) delete stored[member];
+  for (const member of unsaid) delete stored[member];
   return stored as T;
 }
+
+const UNSAID_MEMBERS = Object.keys(UNSAID) as (keyof typeof UNSAID)[];
 
 function isUnsaid(value: unknown): value is null | undefined {
   return !value || (Array.isArray(value) && value.length === 0);
@@ -129,22 +131,14 @@ export async function insertServices(store: RegistryStore, given: readonly NewSe
     const [, rows] = await Promise.all([
       queries.runEach(
         INSERT_SERVICE,
-        some.map((service, index) => toInsert(service, given[at + index] ?? service)),
+        some.map((service, index) => toColumns(service, given[at + index] ?? service)),
       ),
-      queries.firstEach(
-        READ_ID,
-        some.map(({ slug }) => [slug]),
-      ),
+      queries.lists(NEWEST_IDS(some.length)),
     ]);
-    const stored = rows.flatMap((row, index) => {
-      const service = some[index];
-      return row === undefined || service === undefined ? [] : [{ id: row.id, ...service, revision: 1 }];
-    });
+    const ids = rows.map(([id]) => Number(id)).reverse();
+    const stored = some.map((service, index) => ({ id: ids[index] ?? 0, ...service, revision: 1 }));
     await Promise.all([
-      queries.runEach(
-        INSERT_CURRENT,
-        stored.map(({ id }) => [id]),
-      ),
+      queries.run(INSERT_CURRENT(ids[0])),
       queries.runEach(INSERT_CHANGE, stored.map(toChange)),
     ]);
     added.push(...stored);
@@ -189,14 +183,13 @@ const INSERT_SERVICE: Batch<unknown> = {
   sql: `INSERT INTO services (${INSERTED_COLUMNS.join(', ')}, revision, removed)
    VALUES (${INSERTED_COLUMNS.map(() => '?').join(', ')}, 1, 0)`,
 };
-const READ_ID: Batch<Pick<ServiceRow, 'id'>> = {
-  types: ['text'],
-  sql: 'SELECT id FROM services WHERE slug = ?',
-};
-const INSERT_CURRENT: Batch<unknown> = {
-  types: ['bigint'],
-  sql: "INSERT INTO current (service_id, seq, observed_at, status) VALUES (?, 0, 0, 'unknown')",
-};
+// In a transaction that writes, nothing else adds services, and their ids are in the order in which they were added. A statement for
+// each service, or `RETURNING`, would cost more than the service itself.
+const NEWEST_IDS = statement('SELECT id FROM services ORDER BY id DESC LIMIT ?');
+const INSERT_CURRENT = statement(
+  `INSERT INTO current (service_id, seq, observed_at, status)
+   SELECT id, 0, 0, 'unknown' FROM services WHERE id >= ?`,
+);
 const INSERT_CHANGE: Batch<unknown> = {
   types: ['bigint', 'text', 'text'],
   sql: 'INSERT INTO changes (service_id, slug, service) VALUES (?, ?, ?)',
@@ -209,11 +202,6 @@ function toChange(service: Service): Parameters {
 const CHANGES_AFTER = statement<Row<'changes'>>(
   `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
 );
-
-function toInsert(service: NewService, defined: NewService): Parameters {
-  const row = { ...toRow(service), ...proofColumns(service, defined) };
-  return INSERTED_COLUMNS.map((name) => row[name]);
-}
 
 /** Another definition of a live or removed service. */
 export interface ServiceUpdate {
@@ -323,8 +311,7 @@ const FORGET_MEMORY: Batch<unknown> = {
 };
 
 function toUpdate({ row, service, defined }: ServiceUpdate & { readonly defined: NewService }): Parameters {
-  const columns = { ...toRow(service), ...proofColumns(service, defined, row) };
-  return [...INSERTED_COLUMNS.map((name) => columns[name]), row.revision + 1, row.id];
+  return [...toColumns(service, defined, row), row.revision + 1, row.id];
 }
 
 /** Appends a live service as it is to the feed of changes, because something beside its definition has changed. */
@@ -341,20 +328,24 @@ export async function newestChange({ kysely, queries }: RegistryStore): Promise<
   return (await queries.first(newest))?.seq ?? 0;
 }
 
-function toRow(service: NewService) {
-  return {
-    slug: service.slug,
-    dashed: dashDomain(service.domain),
-    name: service.name,
-    domain: service.domain,
-    category: service.category,
-    origin: service.origin,
-    account_id: service.accountId,
-    verified: service.verified ? 1 : 0,
-    paused: service.paused ? 1 : 0,
-    check_definition: JSON.stringify(service.check),
+/** The values of {@link INSERTED_COLUMNS}. `defined`: the service without its trust; `row`: the service before. */
+function toColumns(service: NewService, defined: NewService, row?: ServiceRow): Parameters {
+  const proof = proofColumns(service, defined, row);
+  return [
+    service.slug,
+    dashDomain(service.domain),
+    service.name,
+    service.domain,
+    service.category,
+    service.origin,
+    service.accountId,
+    service.verified ? 1 : 0,
+    service.paused ? 1 : 0,
+    JSON.stringify(service.check),
     ...writeRareMembers(service),
-  };
+    proof.ever_verified,
+    proof.unproven,
+  ];
 }
 
 export const CHANGE_CALLS = {
