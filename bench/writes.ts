@@ -168,6 +168,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
         instructions: (_, domain) => ({ recordName: `_upbeat.${domain}`, word: 'word', fileUrl: domain }),
         check: away,
         addresses: async () => [],
+        derive: () => Buffer.alloc(32),
       },
     },
   });

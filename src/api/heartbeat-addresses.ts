@@ -4,25 +4,10 @@
  * secret is a push token at `/api/push/<token>`, which takes what scripts send to Uptime Kuma and answers as it does.
  */
 
-import {
-  isRunName,
-  MAX_NAME_LENGTH,
-  readHeartbeat,
-  STATUS_WORDS,
-} from '../domain/heartbeat/heartbeat-body.ts';
-import {
-  type AddressSignal,
-  cutLog,
-  hashAddressSecret,
-  MAX_LOG_LENGTH,
-  readAddressSignal,
-  readLog,
-  readPingText,
-} from '../domain/heartbeat/heartbeat-rules.ts';
-import { readAnyHost } from '../domain/host-name.ts';
+import { MAX_NAME_LENGTH, STATUS_WORDS } from '../domain/heartbeat/heartbeat-body.ts';
+import { hashAddressSecret, MAX_LOG_LENGTH, readAddressSignal } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
-import { endWhileReceiving } from '../http/body.ts';
 import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,
@@ -34,22 +19,15 @@ import {
 } from '../http/openapi.ts';
 import { type ParameterSchemas, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
-import type { BodyStart, HttpRequest, HttpResponse, Route } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { ShownDirectory } from '../view/service-directory.ts';
-import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
+import type { HeartbeatSources } from './heartbeats.ts';
+import { createSignalTaker, requireSignalMethod, type SignalAnswer } from './take-signal.ts';
 
-/** Maximum size of a body that is read, bytes; a longer log is cut. */
-const MAX_LOG_BYTES = 65_536;
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT']);
-
-interface Answer {
-  readonly type: string;
-  readonly body: string;
-}
-const OK: Answer = { type: 'text/plain; charset=utf-8', body: 'OK\n' };
-const PUSHED: Answer = { type: 'application/json; charset=utf-8', body: '{"ok":true}' };
+const OK: SignalAnswer = { type: 'text/plain; charset=utf-8', body: 'OK\n' };
+const PUSHED: SignalAnswer = { type: 'application/json; charset=utf-8', body: '{"ok":true}' };
 const NO_PUSH_MONITOR: HttpResponse = {
   status: 404,
   headers: { 'Content-Type': PUSHED.type, 'Cache-Control': 'no-store' },
@@ -91,75 +69,14 @@ export interface AddressSources extends HeartbeatSources {
   readonly registry: HeartbeatStore;
 }
 
-/** A signal that a request carries; `status`: of a heartbeat alone. */
-interface SentSignal {
-  readonly service: Service;
-  readonly signal: AddressSignal;
-  readonly status: string | null;
-  readonly request: HttpRequest;
-}
-
 export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }: AddressSources): Route[] {
   const find = ({ params }: HttpRequest): Service | null =>
     directory.byAddressHash(hashAddressSecret(params.secret ?? ''));
-
-  const take = async ({ service, signal, status, request }: SentSignal): Promise<BodyStart> => {
-    const { kind } = signal;
-    const asides = new URLSearchParams(request.query);
-    const run = [asides.get('run') ?? asides.get('rid')].find((name) => name !== null && isRunName(name));
-    const pingMs = kind === 'beat' ? readPingText(asides.get('ping') ?? '') : null;
-    const message = kind === 'beat' ? cutLog(asides.get('msg') ?? '') : null;
-    const arrivedAt = now();
-    const start = (await request.readBodyStart?.(MAX_LOG_BYTES)) ?? NO_BODY;
-    const log = readLog(start.bytes, start.isWhole) ?? cutLog(asides.get('msg') ?? '');
-    const body = JSON.stringify({
-      domain: service.domain,
-      service_id: service.id,
-      ...(status === null ? {} : { status }),
-      ...(run === undefined ? {} : { run }),
-      ...(kind === 'fail' && signal.exitCode !== null ? { exit_code: signal.exitCode } : {}),
-      ...(pingMs === null ? {} : { ping: pingMs }),
-      ...(message === null ? {} : { message }),
-      ...(log === null ? {} : { log }),
-    });
-    // A log is read like a start, for its run.
-    const reading = readHeartbeat(body, kind === 'log' ? 'start' : kind, readAnyHost);
-    if (!reading.ok) throw new Error(`a heartbeat by an address ${reading.place} ${reading.problem}`);
-    const { report } = reading;
-    const accountId = service.accountId ?? 0;
-    if (kind !== 'log') await heartbeats.takeHeartbeat({ report, accountId, arrivedAt, body });
-    else if (log !== null)
-      await registry.addHeartbeatLog(service.id, accountId, { at: arrivedAt, run: report.run, text: log });
-    return start;
-  };
-
-  const takeAndAnswer = async (sent: SentSignal, { type, body }: Answer): Promise<HttpResponse> => {
-    const { isWhole } = await take(sent).catch((error: unknown) => {
-      throw explainHeartbeatError(error);
-    });
-    const headers = {
-      'Content-Type': type,
-      'Cache-Control': 'no-store',
-      Link: `<${siteUrl}/api/v1/status/${sent.service.slug}>; rel="status"`,
-    };
-    if (isWhole) return { status: 200, headers, body };
-    return {
-      status: 200,
-      headers: { ...headers, 'Content-Length': String(body.length), Connection: 'close' },
-      body,
-      stream: (response) => endWhileReceiving(response, body),
-    };
-  };
+  const takeAndAnswer = createSignalTaker({ heartbeats, registry, siteUrl, now });
 
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
-    const { method, params, query } = request;
-    if (!METHODS.has(method))
-      throw new HttpError(
-        'method_not_allowed',
-        `${method} is not possible here.`,
-        {},
-        { Allow: 'GET, HEAD, POST, PUT' },
-      );
+    const { params, query } = request;
+    requireSignalMethod(request);
     const service = find(request);
     if (service === null)
       throw new HttpError(
@@ -230,8 +147,6 @@ const SIGNAL: OpenApiParameter = {
   example: 'start',
 };
 
-const NO_BODY: BodyStart = { bytes: Buffer.alloc(0), isWhole: true };
-
 function unknownStatus(status: string): HttpError {
   const words = STATUS_WORDS.join(', ');
   return new HttpError(
@@ -285,7 +200,7 @@ const SIGNAL_ANSWERS = {
 const BEAT = {
   name: 'beat',
   summary: 'Send a heartbeat to the address of a service',
-  description: `Needs no key, since the address has a secret. GET, HEAD, POST and PUT do the same. The path counts whatever the body is, which is the log: ${CLOSING}; logs count apart.`,
+  description: `Needs no key, since the address has a secret. A secret that is a UUID is also pinged at /ping/UUID and /UUID, as with Healthchecks. GET, HEAD, POST and PUT do the same. The path counts whatever the body is, which is the log: ${CLOSING}; logs count apart.`,
   methods: ['post', 'put'],
   query: OF_HEARTBEATS,
   answers: {

@@ -67,6 +67,8 @@ export async function openDomainProofs(options: {
   };
   return {
     instructions,
+    /** 32 bytes that this installation alone can make of a text, which are the same at each start and with each key of secrets. */
+    derive: (text: string): Buffer => createHmac('sha256', key).update(`derived\n${text}`).digest(),
     addresses: (domain: string): Promise<string[]> =>
       readAddresses(domain, { nameservers, timeoutMs: TIMEOUT_MS }),
     /** Checks both places. Null: the token is there; otherwise the refusal says what was found. */

@@ -101,6 +101,10 @@ export class Pipeline {
       thrown instanceof HttpError
         ? thrown
         : (this.#options.explain(thrown) ?? hideFault(thrown, route, request, this.#options.log));
+    if (route.answerError !== undefined) {
+      const own = route.answerError(error);
+      return { ...own, headers: { 'Cache-Control': 'no-store', ...error.headers, ...own.headers } };
+    }
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept', ...error.headers };
     if (this.#options.errorPage !== undefined && prefersPage(request.headers.accept)) {
       const page = this.#options.errorPage(error, request);
@@ -126,7 +130,7 @@ export class Pipeline {
   #admit(route: Route, request: HttpRequest): MaybeLater<Admission> {
     const bucket = this.#bucketOf(route);
     if (bucket === null) return FREE;
-    const header = request.headers.authorization;
+    const header = route.keyIn === undefined ? request.headers.authorization : route.keyIn(request);
     const known = this.#options.authenticator.peek(header);
     const admitAs = (who: Authentication) => this.#admissionOf(who, bucket, route, request);
     return known === undefined

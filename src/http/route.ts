@@ -123,6 +123,13 @@ export interface Route {
    * request counts by the client's address.
    */
   readonly payer?: (request: HttpRequest) => string | null;
+  /**
+   * The value of `Authorization` that counts for a request, where clients have a key elsewhere; undefined: the request has none.
+   * Absent: the header.
+   */
+  readonly keyIn?: (request: HttpRequest) => string | undefined;
+  /** The response to a request that failed, where clients expect another form than that of the API. */
+  readonly answerError?: (error: HttpError) => HttpResponse;
   /** The description of GET for the OpenAPI document; absent: the document does not contain it. */
   readonly describe?: () => OpenApiOperation;
   /** True: the handler takes every method. Absent: GET and HEAD. */

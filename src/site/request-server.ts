@@ -105,7 +105,8 @@ export class RequestServer {
     const page = this.#pageDomains?.find(message.headers.host) ?? null;
     if (this.#base !== '' && page === null)
       message.url = stripBasePath(message.url ?? '/', this.#base, this.#isRoute);
-    const url = message.url ?? '/';
+    const url = pingForm(message.url ?? '/');
+    message.url = url;
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const query = mark === -1 ? '' : url.slice(mark + 1);
@@ -185,6 +186,14 @@ export class RequestServer {
       },
     );
   }
+}
+
+/** A path that begins with a UUID: a heartbeat address in the form of hc-ping.com, which has no other paths. */
+const PING_PATH = /^\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=[/?]|$)/;
+
+/** The URL of a request, below `/ping` where it is a heartbeat address without that. */
+function pingForm(url: string): string {
+  return url[9] === '-' && PING_PATH.test(url) ? `/ping${url}` : url;
 }
 
 /** The headers of a request at a domain: keys are for this site alone, while a page may ask for its password by HTTP Basic. */

@@ -12,6 +12,7 @@ import {
   type EventSources,
   type EventStreams,
 } from '../api/events.ts';
+import { pingRoutes } from '../api/healthchecks/ping-routes.ts';
 import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
@@ -118,17 +119,24 @@ export interface RouteSources extends ShownParts {
   readonly authenticator: PipelineOptions['authenticator'];
 }
 
+/** The context of changes by owners; null if this site has no owners. */
+function changeContextOf({ owners, directory, settings: { siteUrl }, now }: RouteSources) {
+  if (owners === null) return null;
+  const { registry, proofs, destinations, bounds, kinds, charge } = owners;
+  // Changes look for services of their account, and refuse those of others.
+  const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
+  return { registry, proofs, destinations, bounds, kinds, charge, siteUrl, now, ...found };
+}
+
 /** The routes by which owners make changes; none if this site has no owners. */
 function ownedRoutes(
-  { owners, directory, settings: { siteUrl }, now }: RouteSources,
+  { owners, directory, settings: { siteUrl } }: RouteSources,
+  context: ReturnType<typeof changeContextOf>,
   services: ServiceJson,
   finder: ServiceFinder,
 ): Route[] {
-  if (owners === null) return [];
-  const { registry, proofs, destinations, bounds, kinds, charge, badgeAddresses } = owners;
-  // Changes look for services of their account, and refuse those of others.
-  const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
-  const context = { registry, proofs, destinations, bounds, kinds, charge, siteUrl, now, ...found };
+  if (owners === null || context === null) return [];
+  const { badgeAddresses } = owners;
   const owned = { directory: directory.shown, finder, services, siteUrl, context, badgeAddresses };
   return [
     serviceRoute(owned),
@@ -199,6 +207,7 @@ export function createRoutes(sources: RouteSources): {
     readHonesty,
   };
   const services = createServiceJson(parts);
+  const context = changeContextOf(sources);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const eventIds = sources.eventIds ?? createEventIds(randomBytes(32));
   const streams = createEventStreams({ ...parts, eventIds });
@@ -207,7 +216,7 @@ export function createRoutes(sources: RouteSources): {
   const described = joinRoutes([
     statusRoute(finder, services),
     servicesRoute(finder, search, services),
-    ...ownedRoutes(sources, services, finder),
+    ...ownedRoutes(sources, context, services, finder),
     historyRoute(parts),
     ...incidentRoutes(parts),
     vendorRoute(parts),
@@ -244,6 +253,7 @@ export function createRoutes(sources: RouteSources): {
       ...described,
       openApi.route,
       mcp,
+      ...pingRoutes({ ...parts, context }),
       ...ownRoutes,
       tlsAskRoute(sources.pageDomains ?? null),
       ...site.routes,

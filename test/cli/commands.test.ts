@@ -91,7 +91,7 @@ t.test('it prints the heartbeat address of a service once, and ends it', async (
   const { run } = await setUp(t);
   await run('services', 'add', 'job.example.com', '--account', 'ada', '--kind', 'heartbeat');
   const first = await run('services', 'address', 'job-example-com');
-  t.match(first, { status: 0, stdout: /^https?:\/\/\S+\/beat\/[\w-]{22}\n$/, stderr: /only this once/ });
+  t.match(first, { status: 0, stdout: /^https?:\/\/\S+\/beat\/[\w-]{36}\n$/, stderr: /only this once/ });
   const second = await run('services', 'address', 'job-example-com', '--json');
   t.match(JSON.parse(second.stdout), { slug: 'job-example-com', address: /\/beat\// });
   t.not(JSON.parse(second.stdout).address, first.stdout.trim());

@@ -144,7 +144,7 @@ t.test(
     const job = `${siteUrl}/dashboard/services/job-example-org`;
     const statusOfJob = async () => (await program.get('/api/v1/status/job-example-org')).body;
     const addressed = await ada.visit(`${job}/address`, { token });
-    const address = new RegExp(`${siteUrl}/beat/[\\w-]{22}`).exec(addressed.text)?.[0] ?? '';
+    const address = new RegExp(`${siteUrl}/beat/[\\w-]{36}`).exec(addressed.text)?.[0] ?? '';
     t.match(addressed.text, /shown only this once/);
     t.notMatch((await ada.visit(job)).text, address, 'it is not shown again');
     const ping = async (suffix: string, init?: RequestInit) => (await fetch(address + suffix, init)).status;

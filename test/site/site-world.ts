@@ -1,5 +1,6 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
+import { createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createEventIds } from '../../src/api/events.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
@@ -388,6 +389,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
           };
         },
         addresses: async () => ['192.0.2.1'],
+        derive: (text) => createHmac('sha256', 'a test').update(text).digest(),
       },
     },
     ownedPages: registry,

@@ -113,6 +113,7 @@ const BEGINNINGS: Readonly<Record<string, Shows>> = {
   '/api/v1/alerts/': ACCOUNT,
   '/api/v1/heartbeat': NOTHING,
   '/beat/': NOTHING,
+  '/ping/': NOTHING,
   '/badge/:secret': NOTHING,
   '/api/push/': NOTHING,
   '/sign-': NOTHING,

@@ -74,7 +74,7 @@ function readCheck(row: Row, name: string): EntryReading {
       reason:
         token === null
           ? 'senders need the address of the service here (docs/heartbeats.md)'
-          : 'senders need the host of this site and /beat/ before the same UUID (docs/heartbeats.md)',
+          : 'senders need the host of this site before the same UUID (docs/compatible.md)',
     },
     ...lostIf(
       paused && isEmpty(row.manual_resume),

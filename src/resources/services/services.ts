@@ -1,6 +1,6 @@
 /** Services of an account: its owners, its editors or the operator add, change and remove them (decisions, Ownership). */
 
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { DestinationsOf } from '../../domain/allowed-destinations.ts';
 import type { CheckTiming } from '../../domain/check-target.ts';
 import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-rules.ts';
@@ -246,12 +246,9 @@ export function refuseListed(
   return parent === undefined ? reading : refuse({ code: 'catalogue_owns', domain, parent }, 'domain');
 }
 
-/** Bytes of a secret: as hard to guess as a random UUID. */
-const SECRET_BYTES = 16;
-
-/** Makes the secret of a heartbeat address. */
+/** Makes the secret of a heartbeat address: a random UUID, so that it is a ping address of Healthchecks too. */
 export function makeAddressSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
+  return randomUUID();
 }
 
 /**

@@ -1,0 +1,100 @@
+/** Checks of Healthchecks as heartbeat services of an account: their slugs and UUIDs, and how one is found and added. */
+
+import { dashDomain, firstFreeForm, type Service } from '../../domain/service.ts';
+import { type AccountPrincipal, type Outcome, refuse } from '../../resources/kit/change.ts';
+import { anyRevision } from '../../resources/kit/create-changes.ts';
+import type { ServiceDocument } from '../../resources/services/service-document.ts';
+import {
+  makeHeartbeatAddress,
+  type ServiceContext,
+  serviceChanges,
+} from '../../resources/services/services.ts';
+import type { ShownDirectory } from '../../view/service-directory.ts';
+
+export interface CheckContext extends ServiceContext {
+  /** 32 bytes that this installation alone can make of a text. */
+  readonly proofs: ServiceContext['proofs'] & { derive(text: string): Buffer };
+}
+
+/** The times of a check that names none (https://healthchecks.io/docs/api/). */
+export const DEFAULT_TIMES = { period: '1d', grace: '1h' } as const;
+
+/** A slug that is the first label of a host name. */
+const SLUG = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** Returns true if a check can be added with the slug: at most 63 characters, a letter or a digit at the beginning. */
+function isCheckSlug(text: string): boolean {
+  return SLUG.test(text) && !/^(?:\d+|0x[0-9a-f]*)$/.test(text);
+}
+
+/**
+ * The end of the hosts of an account's checks, which have no host of their own. Names below .alt are outside of the DNS (RFC 9476), and
+ * with the account in them they are taken from nobody.
+ */
+const endOf = (accountId: number | null) => `.account-${accountId}.alt`;
+
+/** The slug of a service as a check, by which `/ping/<key>/<slug>` finds it. */
+function slugOfCheck({ slug, domain, accountId, isFurther }: Service): string {
+  if (isFurther === true) return slug;
+  const end = endOf(accountId);
+  if (domain.endsWith(end)) return domain.slice(0, -end.length);
+  return isCheckSlug(domain) ? domain : slug;
+}
+
+/** The account's service with that slug as a check; null: there is none. */
+export async function findCheck(
+  directory: ShownDirectory,
+  registry: Pick<ServiceContext['registry'], 'servicesOf'> | null,
+  { accountId, slug }: { readonly accountId: number; readonly slug: string },
+): Promise<Service | null> {
+  const isIt = (service: Service | null) =>
+    service?.accountId === accountId && slugOfCheck(service) === slug ? service : null;
+  const { bySlug } = directory.whole;
+  const known = isIt(bySlug(slug)) ?? isIt(bySlug(dashDomain(slug + endOf(accountId))));
+  // The registry knows what was added a moment ago, and those whose slugs have a number.
+  return known ?? (await registry?.servicesOf(accountId))?.find((service) => isIt(service)) ?? null;
+}
+
+/**
+ * The UUID of a service as a check: the same for as long as its account has it. It is also the secret of the heartbeat address that
+ * the service gets when it is added as a check.
+ */
+function uuidOfCheck({ proofs }: Pick<CheckContext, 'proofs'>, { id, accountId }: Service): string {
+  const bytes = proofs.derive(`check ${accountId} ${id}`).subarray(0, 16);
+  // The version and the variant of random UUIDs (RFC 9562, 5.4), since some clients look at them.
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A new check. `slug` is followed by a number if the account has it already. */
+export type NewCheck = Omit<ServiceDocument, 'domain' | 'slug' | 'check' | 'visibility'> & {
+  readonly slug: string;
+};
+
+/**
+ * Adds a private heartbeat service whose heartbeat address has its UUID. Refused as `serviceChanges.add`, and with `slug_invalid` for what
+ * is not the beginning of a host name.
+ */
+export async function addCheck(
+  context: CheckContext,
+  principal: AccountPrincipal,
+  { slug, ...document }: NewCheck,
+): Promise<Outcome<Service>> {
+  const { accountId } = principal;
+  if (!isCheckSlug(slug)) return refuse({ code: 'slug_invalid', slug: slug.slice(0, 100) }, 'slug');
+  const allowed = await context.destinations(accountId);
+  const end = allowed.anyHost ? '' : endOf(accountId);
+  const taken = new Set((await context.registry.servicesOf(accountId)).map(({ domain }) => domain));
+  const domain = firstFreeForm(slug, (form) => taken.has(form + end)) + end;
+  // Heartbeats lead nowhere, so that their host needs neither a proof nor a permission.
+  const free = { ...allowed, anyHost: true, refuseHost: () => null };
+  const anywhere = { ...context, destinations: async () => free };
+  const added = await serviceChanges.add(anywhere, principal, {
+    ...{ domain, ...document, check: { kind: 'heartbeat' }, visibility: 'private' },
+  });
+  if (!added.ok) return added;
+  const target = anyRevision(added.value.slug);
+  const addressed = await makeHeartbeatAddress(context, principal, target, uuidOfCheck(context, added.value));
+  return addressed.ok ? await serviceChanges.find(context, principal, target.key) : addressed;
+}
