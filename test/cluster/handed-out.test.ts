@@ -12,7 +12,7 @@ import { NEEDS_REDIS } from '../support/redis-server.ts';
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS };
 const SERVICES = 24;
 const INTERVAL_MS = 2_000;
-/** No service waits longer for a check, whatever happens to a node (issue 13). */
+/** No service waits longer for a check, whatever happens to a node. */
 const MAX_GAP_MS = INTERVAL_MS + 20_000;
 
 t.setTimeout(300_000);

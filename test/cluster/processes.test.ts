@@ -18,7 +18,7 @@ interface Ready {
   readonly nodes: Readonly<Record<string, number>>;
 }
 
-/** A node that was killed is gone from all lists within this, milliseconds (issue 13). */
+/** A node that was killed is gone from all lists within this, milliseconds. */
 const GONE_WITHIN_MS = 10_000;
 /** Bound of two starts, on a machine that is busy with other things, milliseconds. */
 const TWO_STARTS_MS = 180_000;

@@ -19,7 +19,7 @@ import { type Installation, install, type RunningProgram } from '../support/prog
 import { NEEDS_REDIS } from '../support/redis-server.ts';
 
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...withNamespaces };
-/** A monitor's end costs at most this much of evaluation, milliseconds (issue 13, one judgement). */
+/** A monitor's end costs at most this much of evaluation, milliseconds. */
 const TAKEN_OVER_WITHIN_MS = 5_000;
 const PATIENCE_MS = 90_000;
 const REDIS_PORT = 6_379;

@@ -10,7 +10,7 @@ interface Ready {
   readonly degraded: readonly string[];
 }
 
-/** Everything is right again within this, milliseconds (issue 13, faults of the three servers). */
+/** Everything is right again within this, milliseconds. */
 const RIGHT_WITHIN_MS = 10_000;
 
 t.setTimeout(300_000);

@@ -51,7 +51,7 @@ const TAKEOVER_STEPS = [
   'this process is the monitor',
   'the states of all services are loaded',
 ] as const;
-/** A judge's death costs at most this much of judgement (issue 13, What must hold 2), seconds. */
+/** A judge's death costs at most this much of judgement, seconds. */
 const MAX_TAKEOVER_S = 5;
 /** Whether a check of some services from after a moment is committed. */
 const NEWER = 'SELECT 1 FROM current WHERE observed_at > $1 AND service_id BETWEEN $2 AND $3 LIMIT 1';

@@ -34,7 +34,7 @@ export interface CheckFigures {
   readonly wrong: readonly string[];
 }
 
-/** No service waits longer than the interval and this, whatever happens to a node (issue 13, What must hold 1). */
+/** No service waits longer than the interval and this, whatever happens to a node. */
 const MAX_EXTRA_MS = 20_000;
 /** A takeover of shards has ended after this time; repeated checks within it belong to the disturbance. */
 const TAKEOVER_MS = 18_000;

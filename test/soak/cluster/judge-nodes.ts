@@ -18,9 +18,9 @@ export interface JudgementFigures {
   readonly wrong: readonly string[];
 }
 
-/** Every serving node tells the same within this (issue 13, What must hold 2). */
+/** Every serving node tells the same within this. */
 const MAX_LAG_MS = 1_000;
-/** A judge's death costs at most this much of judgement (issue 13, What must hold 2). */
+/** A judge's death costs at most this much of judgement. */
 const MAX_PAUSE_MS = 5_000;
 /** A node counts when it was left alone, and its connection open, for this time before an event. */
 const STEADY_MS = 3_000;

@@ -17,7 +17,7 @@ export type Row = readonly [what: string, figure: string];
 /** Beyond the interval and a takeover: confirmations, the answers of the other regions, and a takeover of the judge. */
 const EXTRA_DETECTION_MS = 20_000 + 10_000;
 
-/** Counts, and judges by the contract (issue 13, What must hold 1 and 2). */
+/** Counts, and judges by the contract. */
 export function judgeKills(trace: KillTrace): {
   readonly rows: readonly Row[];
   readonly wrong: readonly string[];

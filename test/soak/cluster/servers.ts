@@ -56,7 +56,7 @@ interface World {
 }
 
 const SERVICES = 20;
-/** Everything is right within this after the end of a fault (issue 13, faults of the three servers). */
+/** Everything is right within this after the end of a fault. */
 const RIGHT_WITHIN_MS = 10_000;
 /** How long the trial waits for it, to say what is not right. */
 const PATIENCE_MS = 60_000;

@@ -26,7 +26,7 @@ import { startTcpProxy } from '../../../support/tcp-proxy.ts';
 
 /** A call to a server that does not answer is refused within this, milliseconds; twice the time that it should take. */
 const REFUSED_WITHIN_MS = 8_000;
-/** Everything is right again within this, milliseconds (issue 13, faults of the three servers). */
+/** Everything is right again within this, milliseconds. */
 const RIGHT_WITHIN_MS = 10_000;
 const REFUSED = { code: 'storage_unreachable' };
 
