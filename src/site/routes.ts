@@ -19,6 +19,7 @@ import { historyRoute } from '../api/history.ts';
 import { honestyRoute } from '../api/honesty.ts';
 import { incidentRoutes } from '../api/incidents.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
+import { probeRoute } from '../api/probe.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
@@ -130,7 +131,7 @@ function changeContextOf({ owners, directory, settings: { siteUrl }, now }: Rout
 
 /** The routes by which owners make changes; none if this site has no owners. */
 function ownedRoutes(
-  { owners, directory, settings: { siteUrl } }: RouteSources,
+  { owners, directory, settings: { siteUrl }, clock }: RouteSources,
   context: ReturnType<typeof changeContextOf>,
   services: ServiceJson,
   finder: ServiceFinder,
@@ -156,6 +157,7 @@ function ownedRoutes(
       callbacks: describeCallback('onEvent', 'url', (type) => type !== 'alert'),
     }),
     applyRoute(owned),
+    probeRoute({ ...owners, monotonic: () => clock.monotonic() }),
   ];
 }
 

@@ -28,7 +28,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import { destinationsByTrust } from '../../src/outbound/address-guard.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ChannelKinds } from '../../src/resources/channels/channels.ts';
-import { TRIALS_PER_MINUTE } from '../../src/resources/services/new-service.ts';
+import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/resources/services/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/resources/webhooks/webhooks.ts';
 import { createApp } from '../../src/site/app.ts';
 import { openPageDomains } from '../../src/site/page-domains.ts';
@@ -193,6 +193,8 @@ export interface WorldOptions {
   readonly renderBadge?: (text: AnyBadge) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
   readonly pictures?: RouteSources['pictures'];
+  /** Makes the trials of checks; absent: each is good. */
+  readonly tryCheck?: TrialContext['tryCheck'];
   /** Who runs the site; absent: nobody is named. */
   readonly operator?: AboutSettings['operator'];
   readonly notice?: string;
@@ -370,7 +372,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
       badgeAddresses: createBadgeAddresses(new Uint8Array(32), siteUrl),
       charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
-      tryCheck: async () => goodAttempt(),
+      tryCheck: options.tryCheck ?? (async () => goodAttempt()),
       proofs: {
         instructions: (accountId, domain) => ({
           recordName: `_upbeat.${domain}`,

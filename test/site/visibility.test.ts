@@ -74,6 +74,7 @@ const TABLE: Readonly<Record<string, Shows>> = {
   '/status/:slug/incidents.atom': SERVICE,
   '/status/:slug/calendar.ics': SERVICE,
   '/api/badge/:slug': ['service', '/api/badge/:slug.svg?variant=uptime', '/api/badge/:slug.json'],
+  '/probe': NOTHING,
   '/api/badge/:slug/:kind': ['nothing', '/api/badge/:slug/status', '/api/badge/:slug/response'],
   '/api/badge/:slug/:kind/:duration': ['nothing', '/api/badge/:slug/uptime/24'],
   '/badges/:slug/picture': SERVICE,

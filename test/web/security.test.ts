@@ -259,6 +259,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/invitations/:secret/accept': [`/invitations/${INVITATION}/accept`, DATA],
   '/invitations/:secret/setup': [`/invitations/${INVITATION}/setup`, DATA],
   '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],
+  '/probe': ['/probe?target=target.example', DATA],
   '/api/badge/:slug/:kind': ['/api/badge/target-example/status', DRAWING],
   '/api/badge/:slug/:kind/:duration': ['/api/badge/target-example/uptime/24', DRAWING],
   '/badge/:secret': ['/badge/1.nothing.svg', DATA],
