@@ -276,9 +276,14 @@ interface CatalogueWriting {
 
 /**
  * Stores the list of a registry that has no services while it is read, and logs `message`. False: it must be read before it is stored,
- * because it has a problem, cannot be read in parts, or the disk takes no writes; entries may be stored by then.
+ * because it has a problem, cannot be read in parts, or the disk takes no writes; entries may be stored by then. `onStored`: called with
+ * each page that is stored, a JSON text, and the ids of its services.
  */
-export async function storeWhileReading(writing: CatalogueWriting, message: string): Promise<boolean> {
+export async function storeWhileReading(
+  writing: CatalogueWriting,
+  message: string,
+  onStored: (page: string, ids: readonly number[]) => void,
+): Promise<boolean> {
   const { log, file, version } = writing;
   const pages = createPageWriter(writing);
   /** A page is read while the one before it is stored. */
@@ -286,7 +291,7 @@ export async function storeWhileReading(writing: CatalogueWriting, message: stri
   try {
     const mark = await scanCatalogue(file, 'all', NEVER, async (page) => {
       await storing;
-      storing = pages.put(page);
+      storing = pages.put(page).then((ids) => onStored(page, ids));
       storing.catch(() => {});
     });
     await storing;
@@ -367,16 +372,19 @@ function createPageWriter({ registry, clock, log, file }: CatalogueWriting, coun
   let loggedMs = clock.monotonic();
   let page = 0;
   return {
-    async put(text: string): Promise<void> {
+    /** Resolves with the ids of its services. */
+    async put(text: string): Promise<readonly number[]> {
       const stored = await registry.putCataloguePage(text);
       page++;
       outcome.added += stored.added;
       outcome.changed += stored.changed;
       outcome.unchanged += stored.unchanged;
       for (const id of stored.ids) ids.push(id);
-      if (clock.monotonic() - loggedMs < PROGRESS_MS) return;
-      loggedMs = clock.monotonic();
-      log.info({ entries: ids.length, page, pages: count, file }, 'the catalogue is being stored');
+      if (clock.monotonic() - loggedMs >= PROGRESS_MS) {
+        loggedMs = clock.monotonic();
+        log.info({ entries: ids.length, page, pages: count, file }, 'the catalogue is being stored');
+      }
+      return stored.ids;
     },
     /** Removes what is on no page. */
     async end(digest: string): Promise<CatalogueOutcome> {

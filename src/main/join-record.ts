@@ -1,14 +1,16 @@
 /** Joins the record with its stores, the checks and the regions, and loads the services into it. */
 import { isClustered } from '../config/resolve-config.ts';
+import { NO_MEMORY } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import { ancestorsOf } from '../domain/service-parents.ts';
+import { unknownStatus } from '../domain/status/current.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { ResultRecord } from '../record/record.ts';
 import type { RecordOptions } from '../record/record-options.ts';
 import type { SampleRegions } from '../record/regions.ts';
-import { type ServiceState, servicePages } from '../store/ports/services.ts';
+import { type NewService, type ServiceState, servicePages } from '../store/ports/services.ts';
 import type { LoadableStatusStore } from '../store/ports/status.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import { shareCheck } from '../store/registry/services/shared-checks.ts';
 import type { MonitorStores, RoleParts } from './open-stores.ts';
 import { createControlQuery } from './start-fleet.ts';
 import type { Judging } from './start-judging.ts';
@@ -79,34 +81,69 @@ export function joinRecord(
   });
 }
 
+type StatePages = Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>;
+
 /**
  * Loads the services into record and directory: before the first check, or while results are judged already. `status`: the
- * statuses in Redis; null: Redis is not used. `states`: those of the services; null: the caller has followed the services.
+ * statuses in Redis; null: Redis is not used. `pages`: the states of the services; null: the caller has followed the services.
  */
 export async function loadServices(
   record: ResultRecord,
   parts: RoleParts,
   status: LoadableStatusStore | null,
-  states: readonly ServiceState[] | null,
+  pages: StatePages | null,
 ): Promise<void> {
   const { directory, shared } = parts;
-  if (status !== null && states === null) return await loadBehind(record, parts, status);
-  await loadAll(
-    record,
-    directory,
-    status === null || states === null ? servicePages(shared.registry) : [states],
-  );
+  if (status !== null && pages === null) return await loadBehind(record, parts, status);
+  const services: Service[] = [];
+  await record.loadPages(notingServices(pages ?? servicePages(shared.registry), services));
+  await directory.loadInParts(services);
 }
 
-/** Loads the services into record and directory before the first check. */
-async function loadAll(
-  record: ResultRecord,
-  directory: ServiceDirectory,
-  pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
-): Promise<void> {
-  const services: Service[] = [];
-  await record.loadPages(notingServices(pages, services));
-  await directory.loadInParts(services);
+/** The services of a first catalogue, kept as they are stored, so that a million of them are not read again. */
+export class FirstServices {
+  readonly #pages: (readonly Service[])[] = [];
+  #count = 0;
+
+  /** Adds the entries of a page. `ids`: of their services, in the same order. */
+  readonly add = (page: string, ids: readonly number[]): void => {
+    const entries: NewService[] = JSON.parse(page);
+    this.#count += entries.length;
+    this.#pages.push(entries.map((entry, index) => firstService(entry, ids[index] ?? 0)));
+  };
+
+  /** Their states; null: the registry has had other changes until this position of its feed, so that it must be asked. */
+  pages(lastChange: number): StatePages | null {
+    return lastChange === this.#count ? this.#states() : null;
+  }
+
+  *#states(): Generator<readonly ServiceState[], void, undefined> {
+    for (const page of this.#pages)
+      yield page.map((service) => ({
+        service,
+        current: unknownStatus(service.id),
+        memory: NO_MEMORY,
+        openIncident: null,
+      }));
+  }
+}
+
+/** A service that was just added, with its members in the order of those that are read, so that all have one hidden class. */
+function firstService(entry: NewService, id: number): Service {
+  return {
+    id,
+    slug: entry.slug,
+    name: entry.name,
+    domain: entry.domain,
+    category: entry.category,
+    origin: entry.origin,
+    accountId: entry.accountId,
+    verified: entry.verified,
+    paused: entry.paused,
+    check: shareCheck(entry.check),
+    statusPage: entry.statusPage,
+    revision: 1,
+  };
 }
 
 /** Loads the services while results are judged already: the caller holds the lease and has followed the services. */
@@ -129,7 +166,7 @@ async function loadBehind(
 
 /** Passes pages on, and adds their services to a list. */
 async function* notingServices(
-  pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
+  pages: StatePages,
   services: Service[],
 ): AsyncGenerator<readonly ServiceState[], void, undefined> {
   for await (const page of pages) {

@@ -28,7 +28,7 @@ import { VERSION } from '../version.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { formatMonitorState, NO_FLEET, type Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
-import { type Checking, checkNow, joinRecord, loadServices } from './join-record.ts';
+import { type Checking, checkNow, FirstServices, joinRecord, loadServices } from './join-record.ts';
 import { joinVendors, type Vendors } from './join-vendors.ts';
 import { type MonitorStores, openMonitorStores, type RoleParts } from './open-stores.ts';
 import { countThreads, createConfiguredFleet } from './start-fleet.ts';
@@ -76,7 +76,8 @@ export async function startMonitor(
   const { samples, observations, redis, status } = stores;
 
   // Services.
-  const putCatalogue = await loadList(parts, await reading.isStored);
+  const first = new FirstServices();
+  const putCatalogue = await loadList(parts, await reading.isStored, first);
   const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
   // Redis gets the statuses of all services together, and a cluster reads the regions that vote from them.
   let states: readonly ServiceState[] =
@@ -98,7 +99,8 @@ export async function startMonitor(
     isInMaintenance: vendorStatuses.isInMaintenance,
     ...checking,
   });
-  await loadServices(record, parts, redis?.status ?? null, stoodBy === null ? states : null);
+  const pages = redis === null ? first.pages(lastChange) : stoodBy === null ? [states] : null;
+  await loadServices(record, parts, redis?.status ?? null, pages);
   if (!isClustered(config)) states = [];
   const { watchTransitions } = record;
   const observed =
@@ -191,14 +193,21 @@ export async function startMonitor(
   };
 }
 
-/** Stores the list of the file, if it is not stored as it is. Resolves with what stores later lists. */
-async function loadList({ config, shared: { registry }, clock, log }: RoleParts, isKnown: boolean) {
+/**
+ * Stores the list of the file, if it is not stored as it is; `first` gets the services of the first list. Resolves with what stores
+ * later lists.
+ */
+async function loadList(
+  { config, shared: { registry }, clock, log }: RoleParts,
+  isKnown: boolean,
+  first: FirstServices,
+) {
   const { file } = config.catalogue;
   const writing = { registry, clock, log, file, version: VERSION };
   const putCatalogue = createCatalogueWriter(writing);
   const message = 'the catalogue is loaded';
   if (isKnown) log.info({ file }, 'the catalogue is as it was');
-  else if ((await registry.lastServiceId()) > 0 || !(await storeWhileReading(writing, message)))
+  else if ((await registry.lastServiceId()) > 0 || !(await storeWhileReading(writing, message, first.add)))
     await putCatalogue((await loadCatalogue(file)).list, message);
   return putCatalogue;
 }

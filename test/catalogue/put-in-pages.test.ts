@@ -7,7 +7,7 @@ import {
   storeWhileReading,
 } from '../../src/catalogue/watch-catalogue.ts';
 import { silentLog } from '../../src/log.ts';
-import type { CatalogueList, CatalogueStore } from '../../src/store/ports/services.ts';
+import type { CatalogueList, CatalogueStore, NewService } from '../../src/store/ports/services.ts';
 import { entry } from '../store/registry-fixtures.ts';
 import { double } from '../support/double.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -107,8 +107,17 @@ t.test('it stores the first list while it reads it', async (t) => {
     t,
     Array.from({ length: 12_000 }, (_, index) => entryText(`s${index}`)),
   );
-  t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded'), true);
-  t.same([(await world.slugs()).length, world.pages()], [12_000, 3]);
+  const stored: (readonly [id: number, slug: string])[] = [];
+  const onStored = (page: string, ids: readonly number[]) =>
+    stored.push(
+      ...(JSON.parse(page) as NewService[]).map(({ slug }, index) => [ids[index] ?? 0, slug] as const),
+    );
+  t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded', onStored), true);
+  t.equal(world.pages(), 3);
+  t.same(
+    stored,
+    (await world.registry.loadServices()).map(({ service }) => [service.id, service.slug]),
+  );
   t.same(world.lines, [['it is loaded', { added: 12_000, changed: 0, removed: 0, unchanged: 0, file }]]);
   const { digest } = await markCatalogue(file);
   t.equal(await world.registry.hasCatalogue(`v ${digest}`), true);
@@ -120,7 +129,7 @@ t.test('it leaves a list to others that has a problem, or while the disk is full
   });
   for (const entries of [[entryText('a'), entryText('a')], [entryText('A')], [entryText('a')]]) {
     const file = writeFile(t, entries);
-    t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded'), false);
+    t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded', () => {}), false);
   }
   t.same([await world.slugs(), world.lines, world.pages()], [[], [], 1]);
 });

@@ -10,3 +10,8 @@ const sharedChecks = new BoundedMap<string, CheckDefinition>(MAX_SHARED_CHECKS);
 export function toCheck(stored: string): CheckDefinition {
   return getOrInsert(sharedChecks, stored, () => JSON.parse(stored));
 }
+
+/** The same check as an object that services share. */
+export function shareCheck(check: CheckDefinition): CheckDefinition {
+  return getOrInsert(sharedChecks, JSON.stringify(check), () => check);
+}
