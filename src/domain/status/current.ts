@@ -166,6 +166,16 @@ export function fromStoredRegions(
   };
 }
 
+/** The status with its newest check and its regions from a store. */
+export function fromStoredStatus(
+  head: Omit<CurrentStatus, 'latest' | 'regions' | 'scope'>,
+  kept: StoredCheck | null,
+  regions: StoredRegions | null,
+): CurrentStatus {
+  const latest = kept === null ? null : fromStoredCheck(kept);
+  return { ...head, latest, ...(regions === null ? {} : fromStoredRegions(regions, latest)) };
+}
+
 /** A service that was never checked. */
 export function unknownStatus(serviceId: number): CurrentStatus {
   return { serviceId, seq: 0, observedAt: 0, status: 'unknown', since: null, latest: null };

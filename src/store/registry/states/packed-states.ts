@@ -6,7 +6,10 @@ import { SOURCES, unpackMemory, unpackNullable, unpackTiming } from '../../../do
 import { CATEGORIES, type Category, type Service } from '../../../domain/service.ts';
 import {
   type CurrentStatus,
+  fromStoredStatus,
   type LatestCheck,
+  type StoredCheck,
+  type StoredRegions,
   toStoredCheck,
   toStoredRegions,
 } from '../../../domain/status/current.ts';
@@ -26,12 +29,22 @@ export interface PackedStates {
   readonly checks: readonly string[];
   /** Words of health bodies that the numbers refer to by place, from 1; 0: none. */
   readonly words: readonly string[];
-  /** By index: what few services have, and what does not fit the numbers. */
+  /** JSON of the {@link LongStatus}es, of all services where several regions check: it is parsed faster than objects are copied. */
+  readonly statuses: string;
+  /** By index: what few services have. */
   readonly rest: readonly (readonly [index: number, members: RareMembers])[];
 }
 
+/** The status of the service at `index` that does not fit the numbers. */
+export type LongStatus = readonly [
+  index: number,
+  status: ServiceStatus,
+  latest: StoredCheck | null,
+  regions: StoredRegions | null,
+];
+
 /** Members that replace those made of the numbers. */
-export interface RareMembers extends Omit<Partial<ServiceState>, 'service' | 'memory'> {
+export interface RareMembers extends Omit<Partial<ServiceState>, 'service' | 'current' | 'memory'> {
   readonly service?: Partial<Service>;
 }
 
@@ -79,7 +92,8 @@ export const FLAG = {
 } as const;
 
 /** The packed states in order. They share checks, memories and words that are equal, because there may be a million of them. */
-export function unpackStates({ numbers, texts, checks, words, rest }: PackedStates): ServiceState[] {
+export function unpackStates(packed: PackedStates): ServiceState[] {
+  const { numbers, texts, checks, words, statuses, rest } = packed;
   const names: readonly string[] = JSON.parse(texts);
   const definitions = checks.map(toCheck);
   const states: ServiceState[] = [];
@@ -110,6 +124,12 @@ export function unpackStates({ numbers, texts, checks, words, rest }: PackedStat
     };
     const memory = unpackMemory(flags, numbers[at + AT.askHealthAt], FLAG);
     states.push({ service, current, memory, openIncident: null });
+  }
+  for (const [index, status, latest, regions] of JSON.parse(statuses) as readonly LongStatus[]) {
+    const state = states[index] as ServiceState;
+    const { serviceId, seq, observedAt, since } = state.current;
+    const current = fromStoredStatus({ serviceId, seq, observedAt, status, since }, latest, regions);
+    states[index] = { ...state, current };
   }
   for (const [index, { service, ...members }] of rest) {
     const state = states[index] as ServiceState;

@@ -227,22 +227,32 @@ export function packStates(
   const texts: string[] = [];
   const checks = createPlaces();
   const words = createPlaces();
+  // As they are stored: none is parsed to be written again. A null stands in a template as JSON has it.
+  const statuses: string[] = [];
   const rest: [number, RareMembers][] = [];
   const memories = new Map<string, ProbeMemory>();
   for (const [index, list] of lists.entries()) {
     const row = toRow(list as unknown as PackedList);
     const at = index * STRIDE;
-    const latest: StoredCheck | null = row.latest === null ? null : JSON.parse(row.latest);
+    const latest = row.regions === null ? readCheck(row.latest) : null;
     const isPlain = fitsNumbers(row, latest);
     texts.push(row.slug, row.name, row.domain);
     packDefinition(numbers, at, row, checks.placeOf(row.check_definition));
     packMemory(numbers, at, memoryOf(row.memory, memories));
     if (isPlain) packStatus(numbers, at, row.status, latest, words.placeOf);
+    else statuses.push(`[${index},${JSON.stringify(row.status)},${row.latest},${row.regions}]`);
     const optional = readRareMembers(list, PLAIN_COLUMNS.length);
-    const members = rareMembersOf(row, optional, isPlain, incidents.get(row.id));
+    const members = rareMembersOf(row, optional, incidents.get(row.id));
     if (members !== null) rest.push([index, members]);
   }
-  return { numbers, texts: JSON.stringify(texts), checks: checks.all(), words: words.all(), rest };
+  return {
+    numbers,
+    texts: JSON.stringify(texts),
+    checks: checks.all(),
+    words: words.all(),
+    statuses: `[${statuses.join()}]`,
+    rest,
+  };
 }
 
 /** A row whose members are read many times as fast as those of the objects that the driver of SQLite makes. */
@@ -296,6 +306,10 @@ function memoryOf(stored: string | null, known: Map<string, ProbeMemory>): Probe
   return stored === null ? NO_MEMORY : getOrInsert(known, stored, () => toMemory(stored));
 }
 
+function readCheck(stored: string | null): StoredCheck | null {
+  return stored === null ? null : JSON.parse(stored);
+}
+
 /** Returns true if a status is whole in numbers: it has no failure and no regions, and only words of this version. */
 function fitsNumbers({ status, regions }: PlainRow, latest: StoredCheck | null): boolean {
   if (regions !== null || !SERVICE_STATUSES.includes(status)) return false;
@@ -335,12 +349,10 @@ function packStatus(
 function rareMembersOf(
   row: PlainRow,
   optional: Partial<Service> | null,
-  isPlain: boolean,
   openIncident: Incident | undefined,
 ): RareMembers | null {
   const isKnown = CATEGORIES.includes(row.category);
   if (
-    isPlain &&
     isKnown &&
     optional === null &&
     openIncident === undefined &&
@@ -349,7 +361,6 @@ function rareMembersOf(
   )
     return null;
   return {
-    ...(isPlain ? {} : { current: toCurrent({ ...row, service_id: row.id }) }),
     ...(isKnown && optional === null
       ? {}
       : { service: { ...(isKnown ? {} : { category: row.category }), ...optional } }),

@@ -7,8 +7,7 @@ import { describeReasonOrNull, fromStoredReason } from '../../../domain/incident
 import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
 import {
   type CurrentStatus,
-  fromStoredCheck,
-  fromStoredRegions,
+  fromStoredStatus,
   isScopeTransition,
   type NewTransition,
   type Transition,
@@ -278,16 +277,12 @@ export function selectTransitions(kysely: RegistryStore['kysely']) {
 
 /** The record in a row of the table `current`. */
 export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
-  const latest = row.latest === null ? null : fromStoredCheck(JSON.parse(row.latest));
-  return {
-    serviceId: row.service_id,
-    seq: row.seq,
-    observedAt: row.observed_at,
-    status: row.status,
-    since: row.since,
-    latest,
-    ...(row.regions === null ? {} : fromStoredRegions(JSON.parse(row.regions), latest)),
-  };
+  const { service_id: serviceId, seq, observed_at: observedAt, status, since, latest, regions } = row;
+  return fromStoredStatus(
+    { serviceId, seq, observedAt, status, since },
+    latest === null ? null : JSON.parse(latest),
+    regions === null ? null : JSON.parse(regions),
+  );
 }
 
 /** The probe memory in a row of the table `current`; null: it is empty. */
