@@ -37,6 +37,7 @@ const TAGS = [
   { name: 'Status pages', description: "Owners' own pages." },
   { name: 'Alerts', description: 'Where the account is notified of changes, and of which.' },
   { name: 'Account', description: 'What an account has beside services and pages.' },
+  { name: 'Statuspage', description: 'The same for programs that read the public API of Statuspage.' },
   { name: 'Regions', description: 'From where services are checked.' },
   { name: 'Events', description: 'Changes as they happen.' },
   { name: 'Badges', description: 'Small pictures for other sites.' },

@@ -99,6 +99,9 @@ const PATHS: Readonly<Record<string, string>> = {
   '/unlock': '/p/:slug/unlock',
 };
 
+/** The beginning of the paths of documents as Statuspage has them. */
+const STATUSPAGE_PATH = '/api/v2/';
+
 /** The path of an incident that the owner has written. */
 const POST_PATH = /^\/incidents\/([\w-]{1,100})$/;
 
@@ -126,6 +129,7 @@ export function createDomainRoutes(
     if (path === '/live') return match(path, {}, liveQuery(slug, query));
     const inside = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined;
     if (inside !== undefined) return match(inside, { slug }, query);
+    if (path.startsWith(STATUSPAGE_PATH)) return match(`/p/:slug${path}`, { slug }, query);
     const id = POST_PATH.exec(path)?.[1];
     if (id !== undefined) return match('/p/:slug/incidents/:id', { slug, id }, query);
     const name = ASSET.exec(path)?.[1];

@@ -23,6 +23,7 @@ import { probeRoute } from '../api/probe.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
+import { statuspageRoutes } from '../api/statuspage.ts';
 import { maintenanceRoute, vendorRoute } from '../api/vendor.ts';
 import { describeCallback } from '../api/webhook-payloads.ts';
 import type { Clock } from '../clock.ts';
@@ -232,6 +233,7 @@ export function createRoutes(sources: RouteSources): {
     streams.route,
     ...atomRoutes({ ...parts, pages }),
     ...calendarRoutes({ ...parts, pages }),
+    ...statuspageRoutes({ ...parts, pages }),
     ...badgeRoutes({ ...parts, badgeAddresses: sources.owners?.badgeAddresses ?? null }),
     chartRoute(parts),
     heatmapRoute(parts),

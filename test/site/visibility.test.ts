@@ -73,6 +73,10 @@ const TABLE: Readonly<Record<string, Shows>> = {
   '/incidents.atom': LISTS,
   '/status/:slug/incidents.atom': SERVICE,
   '/status/:slug/calendar.ics': SERVICE,
+  '/p/:slug/api/v2/summary.json': ['page', '/p/acme/api/v2/summary.json'],
+  '/p/:slug/api/v2/components.json': ['page', '/p/acme/api/v2/components.json'],
+  '/p/:slug/api/v2/incidents.json': ['page', '/p/acme/api/v2/incidents.json'],
+  '/pages/:slug/api/v2/summary.json': ['page', '/pages/acme/api/v2/summary.json'],
   '/api/badge/:slug': ['service', '/api/badge/:slug.svg?variant=uptime', '/api/badge/:slug.json'],
   '/probe': NOTHING,
   '/api/badge/:slug/:kind': ['nothing', '/api/badge/:slug/status', '/api/badge/:slug/response'],
@@ -121,6 +125,10 @@ const BEGINNINGS: Readonly<Record<string, Shows>> = {
   '/setup/': NOTHING,
   '/invitations/': NOTHING,
   '/alerts/': NOTHING,
+  '/status/:slug/api/v2/': SERVICE,
+  // The other documents have parts of these.
+  '/p/:slug/api/v2/': ['page', '/p/acme/api/v2/scheduled-maintenances.json'],
+  '/pages/:slug/api/v2/': ['page', '/pages/acme/api/v2/incidents/unresolved.json'],
   '/subscribe/': NOTHING,
   '/assets/': NOTHING,
   '/logos/': NOTHING,
@@ -279,7 +287,7 @@ function fill(path: string, word: string, id: number): string {
 }
 
 function addressesOf(path: string, [what, ...more]: Shows): readonly string[] {
-  if (more.some((one) => /^\/(?:p|sitemaps|api\/v1\/pages)\//.test(one)) || path === '/subscribe')
+  if (more.some((one) => /^\/(?:p|pages|sitemaps|api\/v1\/pages)\//.test(one)) || path === '/subscribe')
     return more;
   return what === 'account' ? [path.replace('/pages/:slug', '/pages/acme'), ...more] : [path, ...more];
 }

@@ -47,6 +47,8 @@ interface ServicesIncidentQuery {
   readonly serviceIds: readonly number[];
   /** True: only unresolved ones; false: only resolved ones; absent: both. */
   readonly running?: boolean;
+  /** True: only maintenance that vendors and owners announced, from its start on; false: all others; absent: both. */
+  readonly isAnnounced?: boolean;
   /** As in {@link IncidentQuery}. */
   readonly after?: IncidentKey;
   readonly limit: number;

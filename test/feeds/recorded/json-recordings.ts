@@ -57,6 +57,29 @@ export const JSON_RECORDINGS: readonly Recording[] = [
     ],
   },
   {
+    // The outage of the component is that of the incident.
+    file: 'statuspage.summary.cloudflare.json',
+    kind: 'statuspage',
+    document: 'summary',
+    vendor: 'Cloudflare',
+    pageUrl: 'https://www.cloudflarestatus.com',
+    now: '2026-07-29T20:04:41Z',
+    entries: [
+      {
+        kind: 'incident',
+        key: 'z325n2dc14tk',
+        title: 'Cloudflare Workers — Errors Deploying Workers Scripts',
+        sourceUrl: 'https://stspg.io/5jbwy32nh51w',
+        components: ['Workers', '57srcl8zcn7c', '1km35smx8p41', 'Cloudflare Sites and Services - Workers'],
+        severity: 'major',
+        state: 'identified',
+        from: '2026-07-29T20:03:32.073Z',
+        to: null,
+        updates: [['2026-07-29T20:03:32.179Z', 'identified', 'Cloudflare is investigating an issue whe']],
+      },
+    ],
+  },
+  {
     // A summary: its list of incidents has the shape of the other document.
     file: 'incidentio.summary.cohere.json',
     kind: 'incidentio',

@@ -225,7 +225,7 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     };
   }),
   incidentsOfServices: read(async (store, query) => {
-    const { serviceIds, running } = query;
+    const { serviceIds, running, isAnnounced } = query;
     if (serviceIds.length === 0) return [];
     let page = store.kysely
       .selectFrom('incidents')
@@ -233,6 +233,11 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
       .where('service_id', 'in', serviceIds)
       .where('listed', '=', sql.lit(1));
     if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
+    if (isAnnounced !== undefined)
+      page = page.where((eb) => {
+        const announced = eb.and([eb('severity', '=', 'maintenance'), eb('source', '=', 'vendor')]);
+        return isAnnounced ? announced : eb.not(announced);
+      });
     return await readPage(store, page, query);
   }),
 };

@@ -278,6 +278,8 @@ overBoth(async (t, open) => {
     t.same(await idsOf({ after: { startedAt: NOON + 4, id: 'own-4' } }), ['own-2', 'own-1']);
     t.same(await idsOf({ after: { startedAt: NOON + 4, id: 'own-4' }, running: true }), ['own-1']);
     t.same(await idsOf({ serviceIds: [] }), []);
+    t.same(await idsOf({ isAnnounced: false, running: true }), ['own-4', 'own-1']);
+    t.same(await idsOf({ isAnnounced: true }), []);
     await registry.removeService(mine.slug);
     t.same(await idsOf({}), ['own-2', 'own-1']);
     const announce = (serviceId: number, slug: string, startsAt: number) => ({
@@ -310,6 +312,11 @@ overBoth(async (t, open) => {
     t.same(await ahead([1, 2]), ['Work on b', 'Work on a']);
     t.same(await ahead([1, 2], 1), ['Work on b']);
     t.same(await ahead([]), []);
+    await registry.putVendorReadings([announce(2, 'b', NOON - 500)]);
+    const [begun, ...others] = await idsOf({ isAnnounced: true });
+    t.match([begun, others], [/^rss-/, []]);
+    t.notOk((await idsOf({ isAnnounced: false })).includes(begun ?? ''));
+    t.equal((await idsOf({})).length, (await idsOf({ isAnnounced: false })).length + 1);
     await registry.putCatalogue([entry('a'), entry('c')]);
     t.same(await ahead([1, 2]), ['Work on a']);
   });
