@@ -2,6 +2,7 @@
  * OpenAPI 3.1: the types of the document, and the paths and schemas of the routes. Each route describes itself; the
  * document collects these descriptions.
  */
+import { type TSchema, Type } from '../json-schema.ts';
 import type { ParameterSchemas } from './parameters.ts';
 import { ProblemSchema } from './problem.ts';
 import { isOpenWord, nameOf } from './schema.ts';
@@ -111,13 +112,21 @@ export function problems(statuses: Readonly<Record<string, string>>): OpenApiOpe
 interface ReadableFile
   extends Pick<OpenApiOperation, 'operationId' | 'tags' | 'summary' | 'description' | 'parameters'> {
   readonly mediaType: string;
+  /** Default: a text. */
+  readonly schema?: TSchema;
   /** Its name, with an article and with a capital letter: `The feed`. */
   readonly what: string;
   /** The thing that is missing if it does not exist; null: it always exists. */
   readonly missing: string | null;
 }
 
-export function describeFile({ mediaType, what, missing, ...operation }: ReadableFile): OpenApiOperation {
+export function describeFile({
+  mediaType,
+  schema = Type.String(),
+  what,
+  missing,
+  ...operation
+}: ReadableFile): OpenApiOperation {
   return {
     ...operation,
     parameters: [...operation.parameters, IF_NONE_MATCH],
@@ -126,7 +135,7 @@ export function describeFile({ mediaType, what, missing, ...operation }: Readabl
       200: {
         description: `${what}, with a strong ETag.`,
         headers: LIMIT_HEADERS,
-        content: { [mediaType]: { schema: { type: 'string' } } },
+        content: { [mediaType]: { schema } },
       },
       304: { description: 'The client has it already (If-None-Match).' },
       ...problems({

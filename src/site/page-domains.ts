@@ -90,6 +90,7 @@ const PATHS: Readonly<Record<string, string>> = {
   '/': '/p/:slug',
   '/page.json': '/p/:slug.json',
   '/incidents.atom': '/p/:slug/incidents.atom',
+  '/incidents.json': '/p/:slug/incidents.json',
   '/calendar.ics': '/p/:slug/calendar.ics',
   '/embed': '/p/:slug/embed',
   '/logo': '/p/:slug/logo',

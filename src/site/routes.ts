@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { applyRoute } from '../api/apply.ts';
-import { atomRoutes } from '../api/atom.ts';
 import { calendarRoutes } from '../api/calendars.ts';
 import { dependencyRoutes } from '../api/dependencies.ts';
 import {
@@ -17,6 +16,7 @@ import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { honestyRoute } from '../api/honesty.ts';
+import { incidentFeedRoutes } from '../api/incident-feeds.ts';
 import { incidentRoutes } from '../api/incidents.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { probeRoute } from '../api/probe.ts';
@@ -231,7 +231,7 @@ export function createRoutes(sources: RouteSources): {
     ...(pages === null ? [] : statusPageRoutes(pages)),
     regionsRoute(parts),
     streams.route,
-    ...atomRoutes({ ...parts, pages }),
+    ...incidentFeedRoutes({ ...parts, pages }),
     ...calendarRoutes({ ...parts, pages }),
     ...statuspageRoutes({ ...parts, pages }),
     ...badgeRoutes({ ...parts, badgeAddresses: sources.owners?.badgeAddresses ?? null }),

@@ -46,6 +46,7 @@ const OF_PAGES = [
   '/p/:slug/embed',
   '/p/:slug/favicon',
   '/p/:slug/incidents.atom',
+  '/p/:slug/incidents.json',
   '/p/:slug/incidents/:id',
   '/p/:slug/logo',
   '/p/:slug/unlock',

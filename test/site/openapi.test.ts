@@ -135,6 +135,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/beat/{secret}',
     '/beat/{secret}/{signal}',
     '/incidents.atom',
+    '/incidents.json',
     '/p/{slug}/api/v2/components.json',
     '/p/{slug}/api/v2/incidents.json',
     '/p/{slug}/api/v2/incidents/unresolved.json',
@@ -145,6 +146,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/p/{slug}/api/v2/summary.json',
     '/p/{slug}/calendar.ics',
     '/p/{slug}/incidents.atom',
+    '/p/{slug}/incidents.json',
     '/status/{slug}/api/v2/components.json',
     '/status/{slug}/api/v2/incidents.json',
     '/status/{slug}/api/v2/incidents/unresolved.json',
@@ -155,11 +157,12 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/status/{slug}/api/v2/summary.json',
     '/status/{slug}/calendar.ics',
     '/status/{slug}/incidents.atom',
+    '/status/{slug}/incidents.json',
   ]);
   const validatorOf = documentSchemas(document.components, { allErrors: true });
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (path === '/api/v1/events' || operation === undefined) continue;
-    const ofService = /badge|chart|atom|\.ics/.test(path) ? 'shop-example' : 'shop';
+    const ofService = /badge|chart|atom|incidents\.json|\.ics/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
     const filled = path
       .replace('{slug}', slug)

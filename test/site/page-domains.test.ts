@@ -75,6 +75,7 @@ t.test('a page is at its domain once that is proved, and its address on this sit
     ['/p/acme?show=past', '/?show=past'],
     ['/p/acme.json', '/page.json'],
     ['/p/ACME/incidents.atom', '/incidents.atom'],
+    ['/p/ACME/incidents.json', '/incidents.json'],
     ['/p/acme/calendar.ics', '/calendar.ics'],
   ] as const) {
     const moved = await world.get(path);

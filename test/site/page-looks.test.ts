@@ -17,6 +17,7 @@ const PATHS = [
   '/p/acme/brand.css',
   '/p/acme.json',
   '/p/acme/incidents.atom',
+  '/p/acme/incidents.json',
   '/p/acme/calendar.ics',
   '/api/v1/pages/acme',
 ];

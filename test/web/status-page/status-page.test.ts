@@ -14,7 +14,7 @@ import { hasProgram } from '../../support/install-servers.ts';
 import { at } from '../../support/json.ts';
 import { openSampleStore, samplesOfSteps } from '../../support/sample-store.ts';
 
-const SCHEMA = join(import.meta.dirname, '../../notify/atom.rng');
+const SCHEMA = join(import.meta.dirname, '../../api/atom.rng');
 const NEEDS_XMLLINT = hasProgram('xmllint')
   ? {}
   : { skip: 'xmllint is missing: apt-get install libxml2-utils' };

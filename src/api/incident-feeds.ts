@@ -1,4 +1,4 @@
-/** Incidents as Atom feeds: of all services, of one service, of a status page (RFC 4287). */
+/** Incidents as feeds: of all services, of one service, of a status page; each as Atom and as JSON Feed. */
 import { formatTime } from '../domain/durations.ts';
 import { type Incident, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
@@ -21,27 +21,48 @@ import {
   readPageView,
   tellIncident,
 } from '../view/status-page-view.ts';
+import { FEED_FORMATS, type Feed, type FeedEntry, type FeedFormat } from './feed-documents.ts';
 
-export interface AtomSources extends SiteSources {
+export interface IncidentFeedSources extends SiteSources {
   readonly registry: PublicReads;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
 }
 
-export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }: AtomSources): Route[] {
-  const answer = createFeedWriter(directory, siteUrl, now());
+export function incidentFeedRoutes(sources: IncidentFeedSources): Route[] {
+  const { directory, pages, siteUrl, now } = sources;
+  const compose = createFeedComposer(directory, siteUrl, now());
+  return FEED_FORMATS.flatMap((format) => {
+    const answer = (feed: IncidentFeed): HttpResponse => ({
+      status: 200,
+      headers: { 'Content-Type': `${format.mediaType}; charset=utf-8`, 'Cache-Control': 'no-cache' },
+      body: format.write(compose(feed)),
+    });
+    return [
+      ...serviceFeeds(sources, format, answer),
+      ...(pages === null ? [] : [pageFeed(pages, siteUrl, format, answer)]),
+    ];
+  });
+}
+
+function serviceFeeds(
+  { directory, finder, registry, siteUrl }: IncidentFeedSources,
+  format: FeedFormat,
+  answer: (feed: IncidentFeed) => HttpResponse,
+): Route[] {
+  const file = `incidents.${format.ending}`;
   return [
     {
-      path: '/incidents.atom',
+      path: `/${file}`,
       bucket: 'api',
       access: 'everyone',
-      describe: () => describeFeed('followIncidents', 'Incidents of all services as an Atom feed', []),
+      describe: () => describeFeed('followIncidents', 'Incidents of all services', format, []),
       async handle(request) {
         const shown = await finder.listedFor(request);
         return answer({
           name: 'incidents',
           title: 'Incidents of all services',
-          url: `${siteUrl}/incidents.atom`,
+          url: `${siteUrl}/${file}`,
           pageUrl: `${siteUrl}/`,
           shown,
           incidents: await registry.listIncidents({
@@ -53,11 +74,11 @@ export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }:
       },
     },
     {
-      path: '/status/:slug/incidents.atom',
+      path: `/status/:slug/${file}`,
       bucket: 'api',
       access: 'everyone',
       describe: () =>
-        describeFeed('followServiceIncidents', 'Incidents of one service as an Atom feed', [
+        describeFeed('followServiceIncidents', 'Incidents of one service', format, [
           SLUG('The domain with each dot replaced by a dash.', 'github-com'),
         ]),
       async handle(request) {
@@ -66,36 +87,37 @@ export function atomRoutes({ directory, finder, registry, pages, siteUrl, now }:
         return answer({
           name: `incidents/${service.slug}`,
           title: `Incidents of ${fullName(service)}`,
-          url: `${siteUrl}/status/${page}/incidents.atom`,
+          url: `${siteUrl}/status/${page}/${file}`,
           pageUrl: `${siteUrl}/status/${page}`,
           subjectOf: () => ({ name: fullName(service), url: `${siteUrl}/status/${page}` }),
           incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
     },
-    ...(pages === null ? [] : [pageRoute(pages, siteUrl, answer)]),
   ];
 }
 
-function pageRoute(
+function pageFeed(
   sources: PageViewSources,
   siteUrl: string,
+  format: FeedFormat,
   answer: (feed: IncidentFeed) => HttpResponse,
 ): Route {
+  const file = `incidents.${format.ending}`;
   return {
-    path: '/p/:slug/incidents.atom',
+    path: `/p/:slug/${file}`,
     bucket: 'api',
     access: 'everyone',
     open: 'page',
     describe: () =>
-      describeFeed('followPageIncidents', 'Incidents of a status page as an Atom feed', [
+      describeFeed('followPageIncidents', 'Incidents of a status page', format, [
         SLUG('The status page.', 'acme'),
       ]),
     async handle(request) {
       const view = await readPageView(request, sources);
       if (view === null) throw await pageRefused(request, sources);
       const { page, services } = view;
-      const redirect = redirectToDomain(request, siteUrl, page, 'incidents.atom');
+      const redirect = redirectToDomain(request, siteUrl, page, file);
       if (redirect !== null) return redirect;
       const found = await sources.pages.incidentsOfServices({
         serviceIds: services.map(({ id }) => id),
@@ -106,7 +128,7 @@ function pageRoute(
       const feed = answer({
         name: `pages/${page.slug}/incidents`,
         title: `Incidents of ${page.title}`,
-        url: pageUrl(siteUrl, page, 'incidents.atom'),
+        url: pageUrl(siteUrl, page, file),
         pageUrl: pageUrl(siteUrl, page),
         madeAt: page.createdAt,
         posts: entriesOfPage(view, pageUrl(siteUrl, page)),
@@ -143,13 +165,13 @@ interface IncidentFeed {
   /** The time at which it was made, epoch milliseconds. Absent: the start of the program. */
   readonly madeAt?: number;
   /** Of an owner's page: entries before them, whose ids lack the beginning that all have in common. */
-  readonly posts?: readonly AtomEntry[];
+  readonly posts?: readonly FeedEntry[];
 }
 
 /** Entries of the owner's posts about a page alone. */
-function entriesOfPage(view: PageView, url: string): AtomEntry[] {
+function entriesOfPage(view: PageView, url: string): FeedEntry[] {
   const { posts, announced } = postsOfPage(view);
-  const incidents = posts.map((one): AtomEntry => {
+  const incidents = posts.map((one): FeedEntry => {
     const { status, severity, title } = one;
     const id = ownerIncidentId(one.id);
     const incident = asServiceIncident(one, { id, serviceId: 0, sourceUrl: url });
@@ -163,7 +185,7 @@ function entriesOfPage(view: PageView, url: string): AtomEntry[] {
       category: status,
     };
   });
-  const maintenances = announced.map(({ occurrence, ...one }): AtomEntry => {
+  const maintenances = announced.map(({ occurrence, ...one }): FeedEntry => {
     const { startsAt, endsAt } = occurrence;
     const phase = startsAt <= view.at ? 'running' : 'planned';
     return {
@@ -193,14 +215,14 @@ function namedTitle({ source, title }: Incident, name: string, isOwnPage: boolea
 }
 
 /**
- * Creates the function that writes the feeds of a site. `siteUrl` has no slash at its end. `startedAt`: when the program started, which
+ * Creates the function that composes the feeds of a site. `siteUrl` has no slash at its end. `startedAt`: when the program started, which
  * dates feeds without entries, so that their tags stay.
  */
-function createFeedWriter(
+function createFeedComposer(
   directory: ShownDirectory,
   siteUrl: string,
   startedAt: number,
-): (feed: IncidentFeed) => HttpResponse {
+): (feed: IncidentFeed) => Feed {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
   const subjectAmong =
@@ -210,7 +232,7 @@ function createFeedWriter(
       if (service === null) return null;
       return { name: fullName(service), url: `${siteUrl}/status/${directory.pageName(service)}` };
     };
-  const entryOf = (incident: Incident, isOwnPage: boolean, subjectOf: SubjectOf): AtomEntry[] => {
+  const entryOf = (incident: Incident, isOwnPage: boolean, subjectOf: SubjectOf): FeedEntry[] => {
     const subject = subjectOf(incident);
     if (subject === null) return [];
     const { id, status, severity, startedAt, updates } = incident;
@@ -234,15 +256,14 @@ function createFeedWriter(
       ...(posts ?? []).map((entry) => ({ ...entry, id: tag + entry.id })),
       ...incidents.flatMap((incident) => entryOf(incident, posts !== undefined, subjectOf)),
     ].slice(0, MAX_ENTRIES);
-    const body = writeAtom({
+    return {
       id: tag + about.name,
       title: about.title,
       selfUrl: about.url,
       pageUrl: about.pageUrl,
       updatedAt: entries.length === 0 ? madeAt : Math.max(...entries.map(({ updatedAt }) => updatedAt)),
       entries,
-    });
-    return { status: 200, headers: { 'Content-Type': ATOM_MEDIA_TYPE, 'Cache-Control': 'no-cache' }, body };
+    };
   };
 }
 
@@ -258,110 +279,18 @@ function textOf(incident: Incident): string {
 function describeFeed(
   operationId: string,
   summary: string,
+  { ending, mediaType, name, source, schema }: FeedFormat,
   parameters: readonly OpenApiParameter[],
 ): OpenApiOperation {
   return describeFile({
-    operationId,
+    operationId: ending === 'atom' ? operationId : `${operationId}AsJson`,
     tags: ['Incidents'],
-    summary,
-    description:
-      'RFC 4287, the newest 50. Ids never change; an entry is updated with each update of its incident.',
+    summary: `${summary} as ${name}`,
+    description: `${source}, the newest 50. Ids never change; an entry is updated with each update of its incident.`,
     parameters,
-    mediaType: 'application/atom+xml',
+    mediaType,
+    schema,
     what: 'The feed',
     missing: parameters.length === 0 ? null : 'There is no such service.',
   });
-}
-
-/** Media type of what {@link writeAtom} writes. */
-const ATOM_MEDIA_TYPE = 'application/atom+xml; charset=utf-8';
-
-/** One entry of a feed. */
-interface AtomEntry {
-  /** A permanent IRI, such as `tag:status.example.com,2026:incident/1` (RFC 4151). */
-  readonly id: string;
-  readonly title: string;
-  /** The page of the entry. */
-  readonly url: string;
-  /** Epoch milliseconds. */
-  readonly publishedAt: number;
-  /** Epoch milliseconds; readers detect changes by it alone. */
-  readonly updatedAt: number;
-  /** Plain text with line breaks. */
-  readonly text: string;
-  /** For example a status. */
-  readonly category?: string;
-}
-
-export interface AtomFeed {
-  readonly id: string;
-  /** Also the name of the author, which a feed must have. */
-  readonly title: string;
-  /** URL of the document. */
-  readonly selfUrl: string;
-  /** The page of the feed. */
-  readonly pageUrl: string;
-  /** Epoch milliseconds. */
-  readonly updatedAt: number;
-  /** Ids are unique. */
-  readonly entries: readonly AtomEntry[];
-}
-
-/**
- * Writes an XML document in UTF-8. Escapes all texts, and removes characters that XML 1.0 does not allow. Throws RangeError
- * if a time is not valid.
- */
-export function writeAtom({ id, title, selfUrl, pageUrl, updatedAt, entries }: AtomFeed): string {
-  return [
-    '<?xml version="1.0" encoding="utf-8"?>',
-    '<feed xmlns="http://www.w3.org/2005/Atom">',
-    element('id', id),
-    element('title', title),
-    `<link rel="self" type="application/atom+xml" href="${escapeXml(selfUrl)}"/>`,
-    `<link rel="alternate" type="text/html" href="${escapeXml(pageUrl)}"/>`,
-    element('updated', new Date(updatedAt).toISOString()),
-    `<author>${element('name', title)}</author>`,
-    ...entries.map(writeEntry),
-    '</feed>',
-    '',
-  ].join('\n');
-}
-
-function writeEntry({ id, title, url, publishedAt, updatedAt, text, category }: AtomEntry): string {
-  return [
-    '<entry>',
-    element('id', id),
-    element('title', title),
-    `<link rel="alternate" type="text/html" href="${escapeXml(url)}"/>`,
-    element('published', new Date(publishedAt).toISOString()),
-    element('updated', new Date(updatedAt).toISOString()),
-    ...(category === undefined ? [] : [`<category term="${escapeXml(category)}"/>`]),
-    `<content type="text">${escapeXml(text)}</content>`,
-    '</entry>',
-  ].join('\n');
-}
-
-function element(name: string, text: string): string {
-  return `<${name}>${escapeXml(text)}</${name}>`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  // Unescaped, parsers replace it by a line feed, or by a space in an attribute.
-  '\r': '&#13;',
-};
-
-/** For text and attributes. */
-function escapeXml(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 (2.2) has no such characters
-      .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '')
-      .replace(/[&<>"'\r]/g, (sign) => ESCAPES[sign] ?? '')
-  );
 }

@@ -2,15 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { type AtomFeed, writeAtom } from '../../src/api/atom.ts';
+import { type Feed, writeAtom, writeJsonFeed } from '../../src/api/feed-documents.ts';
 import { readXmlItems } from '../../src/feeds/xml-items.ts';
 import { anyText } from '../support/any-text.ts';
 import { hasProgram } from '../support/install-servers.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const SCHEMA = fileURLToPath(new URL('atom.rng', import.meta.url));
 const skip = hasProgram('xmllint') ? false : 'xmllint is not installed: apt-get install libxml2-utils';
 
-const FEED: AtomFeed = {
+const FEED: Feed = {
   id: 'tag:status.example.com,2026:incidents',
   title: 'Incidents & maintenances',
   selfUrl: 'https://status.example.com/incidents.atom?a=1&b=2',
@@ -117,5 +118,36 @@ t.test('a reader gets back what was written', async () => {
       const asHtml = (value: string) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
       return item?.title === asHtml(title) && item.content === asHtml(content);
     }),
+  );
+});
+
+t.test('it writes a JSON Feed 1.1', async (t) => {
+  t.strictSame(JSON.parse(writeJsonFeed(FEED)), {
+    version: 'https://jsonfeed.org/version/1.1',
+    title: 'Incidents & maintenances',
+    home_page_url: 'https://status.example.com/',
+    feed_url: 'https://status.example.com/incidents.atom?a=1&b=2',
+    authors: [{ name: 'Incidents & maintenances' }],
+    items: [
+      {
+        id: 'tag:status.example.com,2026:incident/own-1-2',
+        url: 'https://status.example.com/status/example-com',
+        title: 'API <v2> is "down"',
+        content_text: 'First line.\nSecond line: ]]> & <b>.',
+        date_published: '2026-09-20T10:00:00.000Z',
+        date_modified: '2026-09-20T11:30:00.005Z',
+        tags: ['resolved'],
+      },
+    ],
+  });
+});
+
+t.test('a JSON Feed has only characters of UTF-8', async () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText(), fc.constant('\ud800a\udfff')), (title) => {
+      const text = writeJsonFeed({ ...FEED, title });
+      return text.isWellFormed() && JSON.parse(text).title === title.toWellFormed();
+    }),
+    { numRuns: propertyRuns(50) },
   );
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 
-const SCHEMA = join(import.meta.dirname, '../notify/atom.rng');
+const SCHEMA = join(import.meta.dirname, 'atom.rng');
 const NEEDS_XMLLINT = hasProgram('xmllint')
   ? {}
   : { skip: 'xmllint is missing: apt-get install libxml2-utils' };
@@ -102,4 +102,32 @@ t.test('ids of incidents never change, and a changed entry has a new time', asyn
     status: 404,
     json: { code: 'service_not_found' },
   });
+});
+
+t.test('each feed is a JSON Feed too, with the same entries, ids and tags', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  await api.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
+  for (const path of ['/incidents', '/status/shop-example/incidents', '/p/acme/incidents']) {
+    const atom = await api.get(`${path}.atom`);
+    const answer = await api.get(`${path}.json`);
+    t.equal(answer.headers.get('content-type'), 'application/feed+json; charset=utf-8', path);
+    t.equal(answer.headers.get('access-control-allow-origin'), '*');
+    const feed = answer.json as {
+      readonly feed_url: string;
+      readonly items: readonly { readonly id: string }[];
+    };
+    t.match(feed, {
+      version: 'https://jsonfeed.org/version/1.1',
+      feed_url: `https://upbeat.test${path}.json`,
+    });
+    const ids = [...atom.text.matchAll(/<entry>\n<id>([^<]+)/g)].map(([, id]) => id);
+    t.ok(ids.length > 0);
+    t.strictSame(
+      feed.items.map(({ id }) => id),
+      ids,
+    );
+    const known = await api.get(`${path}.json`, { 'if-none-match': answer.headers.get('etag') ?? '' });
+    t.equal(known.status, 304);
+  }
 });
