@@ -74,13 +74,15 @@ export interface EngineSettings extends CheckTiming {
 
 export type ToHost =
   /**
-   * Adds services or changes their definitions. Those without a check in the last interval are due within `spreadMs`.
+   * Adds services or changes their definitions. Those without a check in the last interval are due within `spreadMs`, which begin
+   * in `aheadMs`.
    * `notBefore`: services that must not be checked before a time (epoch milliseconds).
    */
   | {
       readonly type: 'assign';
       readonly services: PackedTargets;
       readonly spreadMs: number;
+      readonly aheadMs: number;
       readonly notBefore: readonly (readonly [serviceId: number, at: number])[];
     }
   | { readonly type: 'remove'; readonly serviceIds: readonly number[] }

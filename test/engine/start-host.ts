@@ -75,7 +75,7 @@ export function startHost(changes: Partial<EngineSettings> = {}, startPermit?: S
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   const assign = (services: CheckTarget[], spreadMs = 0, notBefore: [number, number][] = []) =>
-    tell({ type: 'assign', services: packTargets(services), spreadMs, notBefore });
+    tell({ type: 'assign', services: packTargets(services), spreadMs, aheadMs: 0, notBefore });
   const reports = () => heard.flatMap((each): HostReport[] => (each.type === 'report' ? [each.report] : []));
   const stop = async () => {
     await tell({ type: 'stop' });

@@ -244,10 +244,12 @@ function createChunk(): Chunk {
 // Assigns services to one probe thread in parts, as fast as the thread takes them. A thread handles all messages that have arrived
 // in one turn of its event loop, so that a million services sent at once would hold up the checks that are due meanwhile. Each
 // part waits until the one before was taken: if neither of the two threads ever waited, there would be no time of two processors
-// left for the first checks.
+// left for checks. First checks, which would take more of it than all assignments, begin behind the last part.
 
 /** Services of one message; more would delay both event loops. */
 const SERVICES_PER_MESSAGE = 500;
+/** The time that the assignment of a service takes both threads, milliseconds: a million take 4 s. */
+const ASSIGNMENT_MS = 0.004;
 interface Job {
   readonly serviceIds: readonly number[];
   readonly spreadMs: number;
@@ -258,8 +260,13 @@ interface Job {
 
 export type AssignFlow = ReturnType<typeof createAssignFlow>;
 
-/** Creates an empty flow; `send` sends one message to the thread, with the services in their state at that moment. */
-export function createAssignFlow(send: (serviceIds: readonly number[], spreadMs: number) => void) {
+/**
+ * Creates an empty flow; `send` sends one message to the thread, with the services in their state at that moment. `aheadMs`: the time
+ * until the others of their list are assigned.
+ */
+export function createAssignFlow(
+  send: (serviceIds: readonly number[], spreadMs: number, aheadMs: number) => void,
+) {
   const jobs: Job[] = [];
   /** A message was sent, and not confirmed. */
   let isOpen = false;
@@ -270,7 +277,8 @@ export function createAssignFlow(send: (serviceIds: readonly number[], spreadMs:
       if (job === undefined) return;
       const end = job.next + SERVICES_PER_MESSAGE;
       isOpen = true;
-      send(job.serviceIds.slice(job.next, end), job.spreadMs);
+      const ahead = Math.max(0, job.serviceIds.length - end);
+      send(job.serviceIds.slice(job.next, end), job.spreadMs, Math.round(ahead * ASSIGNMENT_MS));
       job.next = end;
       if (end < job.serviceIds.length) continue;
       jobs.shift();

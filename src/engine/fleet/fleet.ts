@@ -311,10 +311,10 @@ export class Fleet {
         );
       },
     });
-    const flow = createAssignFlow((serviceIds, spreadMs) => {
+    const flow = createAssignFlow((serviceIds, spreadMs, aheadMs) => {
       const services = packTargets(serviceIds.flatMap((serviceId) => this.#assignments.get(serviceId) ?? []));
       const notBefore = this.#assignments.notBefore(serviceIds);
-      child.send({ type: 'assign', services, spreadMs, notBefore }, [services.numbers.buffer]);
+      child.send({ type: 'assign', services, spreadMs, aheadMs, notBefore }, [services.numbers.buffer]);
     });
     this.#hosts[host] = child;
     this.#flows[host] = flow;

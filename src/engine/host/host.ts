@@ -285,7 +285,7 @@ class ProbeHost {
     else setImmediate(this.#pumpAgain);
   }
 
-  #assign({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) {
+  #assign({ services, spreadMs, aheadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) {
     const now = this.#clock.now();
     const waits = new Map(notBefore);
     for (const target of unpackTargets(services)) {
@@ -298,6 +298,7 @@ class ProbeHost {
           intervalMs,
           // A service that has a shorter interval of its own is first checked within it.
           spreadMs: intervalMs === this.#settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
+          aheadMs,
           shiftMs: shiftOf(this.#phaseShiftMs, this.#settings.intervalMs, intervalMs),
         });
         this.#actors.add(serviceId, idleProbe(target, earliest));

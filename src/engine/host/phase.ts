@@ -32,6 +32,8 @@ interface FirstTimes {
   readonly intervalMs: number;
   /** The length of the sweep of services without a check within the last interval. */
   readonly spreadMs: number;
+  /** The time until it begins; default 0. */
+  readonly aheadMs?: number;
   readonly shiftMs?: number;
 }
 
@@ -40,12 +42,12 @@ export function firstDue(
   serviceId: number,
   lastCheckedAt: number | null,
   now: number,
-  { intervalMs, spreadMs, shiftMs = 0 }: FirstTimes,
+  { intervalMs, spreadMs, aheadMs = 0, shiftMs = 0 }: FirstTimes,
 ): number {
   if (lastCheckedAt !== null && now - lastCheckedAt < intervalMs && lastCheckedAt <= now) {
     return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, now, shiftMs);
   }
-  return now + sweepDelay(serviceId, spreadMs);
+  return now + aheadMs + sweepDelay(serviceId, spreadMs);
 }
 
 /** The service's place within a sweep, milliseconds from 0 to `spreadMs`. */

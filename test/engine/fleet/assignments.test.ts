@@ -162,10 +162,16 @@ t.test('it refuses numbers that are no ids', async (t) => {
     t.throws(() => one && new TargetTable().set({ ...one, serviceId: wrong }), RangeError, `${wrong}`);
 });
 
-/** A flow, and what it has sent: the number of services and their spread. */
+/** A flow, and what it has sent: the services, their spread, and the time until it begins. */
 function observeFlow() {
-  const sent: { readonly serviceIds: readonly number[]; readonly spreadMs: number }[] = [];
-  const flow = createAssignFlow((serviceIds, spreadMs) => void sent.push({ serviceIds, spreadMs }));
+  const sent: {
+    readonly serviceIds: readonly number[];
+    readonly spreadMs: number;
+    readonly aheadMs: number;
+  }[] = [];
+  const flow = createAssignFlow(
+    (serviceIds, spreadMs, aheadMs) => void sent.push({ serviceIds, spreadMs, aheadMs }),
+  );
   return { ...flow, sent, sizes: () => sent.map(({ serviceIds }) => serviceIds.length) };
 }
 
@@ -194,6 +200,8 @@ t.test('it sends a message when the thread has taken the one before', (t) => {
     'each service once, in order',
   );
   t.ok(sent.every(({ spreadMs }) => spreadMs === 40));
+  const ahead = sent.map(({ aheadMs }) => aheadMs);
+  t.same(ahead, [5, 3, 1, 0], 'first checks begin when all are assigned, which takes 4 µs each');
   t.end();
 });
 

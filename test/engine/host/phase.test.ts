@@ -76,6 +76,7 @@ t.test('services without a check, or with one in the future, belong to the sweep
   for (const last of [null, 5_000_000]) {
     const due = firstDue(7, last, 1_000_000, TIMES);
     t.ok(due >= 1_000_000 && due <= 1_060_000);
+    t.equal(firstDue(7, last, 1_000_000, { ...TIMES, aheadMs: 4_000 }), due + 4_000);
   }
 });
 
