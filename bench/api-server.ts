@@ -162,6 +162,7 @@ async function upbeat(): Promise<number> {
       maintenancesOfServices: async () => [],
       maintenancesPostedOn: async () => [],
       recentHeartbeats: async () => [],
+      summariesOf: async () => [],
       heartbeatLogs: async () => [],
       findPage: async () => null,
       countIncidents: async () => 0,

@@ -102,7 +102,7 @@ export class Pipeline {
         ? thrown
         : (this.#options.explain(thrown) ?? hideFault(thrown, route, request, this.#options.log));
     if (route.answerError !== undefined) {
-      const own = route.answerError(error);
+      const own = route.answerError(error, request);
       return { ...own, headers: { 'Cache-Control': 'no-store', ...error.headers, ...own.headers } };
     }
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept', ...error.headers };

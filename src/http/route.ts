@@ -81,7 +81,7 @@ export interface WriteOperation {
   readonly access: KeyAccess;
   /** Maximum size of the body, bytes; 0: there is none to read. */
   readonly maxBytes: number;
-  /** Media types of the body. Default `application/json`. */
+  /** Media types of the body; `*\/*`: any. Default `application/json`. */
   readonly types?: readonly string[];
   /** True: the request may come without a body. Default false. */
   readonly isBodyOptional?: boolean;
@@ -129,7 +129,7 @@ export interface Route {
    */
   readonly keyIn?: (request: HttpRequest) => string | undefined;
   /** The response to a request that failed, where clients expect another form than that of the API. */
-  readonly answerError?: (error: HttpError) => HttpResponse;
+  readonly answerError?: (error: HttpError, request: HttpRequest) => HttpResponse;
   /** The description of GET for the OpenAPI document; absent: the document does not contain it. */
   readonly describe?: () => OpenApiOperation;
   /** True: the handler takes every method. Absent: GET and HEAD. */

@@ -105,7 +105,7 @@ export class RequestServer {
     const page = this.#pageDomains?.find(message.headers.host) ?? null;
     if (this.#base !== '' && page === null)
       message.url = stripBasePath(message.url ?? '/', this.#base, this.#isRoute);
-    const url = pingForm(message.url ?? '/');
+    const url = routedForm(message.url ?? '/', message.headers);
     message.url = url;
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -191,9 +191,16 @@ export class RequestServer {
 /** A path that begins with a UUID: a heartbeat address in the form of hc-ping.com, which has no other paths. */
 const PING_PATH = /^\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=[/?]|$)/;
 
-/** The URL of a request, below `/ping` where it is a heartbeat address without that. */
-function pingForm(url: string): string {
-  return url[9] === '-' && PING_PATH.test(url) ? `/ping${url}` : url;
+/** The channels of our own API, and of version 1 of that of Healthchecks. */
+const CHANNELS_PATH = /^\/api\/v1\/channels\/?(?=\?|$)/;
+
+/**
+ * The URL that has a route in place of one that clients of Healthchecks send: below `/ping` for a heartbeat address without that, and
+ * that of version 2 for channels, where the key is in Healthchecks' header.
+ */
+function routedForm(url: string, headers: IncomingHttpHeaders): string {
+  if (url[9] === '-' && PING_PATH.test(url)) return `/ping${url}`;
+  return headers['x-api-key'] === undefined ? url : url.replace(CHANNELS_PATH, '/api/v2/channels');
 }
 
 /** The headers of a request at a domain: keys are for this site alone, while a page may ask for its password by HTTP Basic. */

@@ -11,6 +11,7 @@ import {
   type EventSources,
   type EventStreams,
 } from '../api/events.ts';
+import { checkRoutes } from '../api/healthchecks/check-routes.ts';
 import { pingRoutes } from '../api/healthchecks/ping-routes.ts';
 import { addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatIntake, heartbeatRoutes } from '../api/heartbeats.ts';
@@ -258,6 +259,9 @@ export function createRoutes(sources: RouteSources): {
       openApi.route,
       mcp,
       ...pingRoutes({ ...parts, context }),
+      ...(context === null || sources.owners === null
+        ? []
+        : checkRoutes({ ...parts, context, badgeAddresses: sources.owners.badgeAddresses })),
       ...ownRoutes,
       tlsAskRoute(sources.pageDomains ?? null),
       ...site.routes,

@@ -94,8 +94,8 @@ export async function openFilledRegistry(now: number) {
     async putMaintenances(...maintenances: readonly Maintenance[]) {
       for (const maintenance of maintenances) await writeMaintenance(store, maintenance, now);
     },
-    /** Writes what a service says of its dependencies at `arrivedAt`. */
-    async report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[]) {
+    /** Writes what a service says of its dependencies at `arrivedAt`, by a heartbeat with this body. */
+    async report(serviceId: number, arrivedAt: number, dependencies: readonly DependencyReport[], body = '') {
       const state = (readState.get(serviceId) as HeartbeatState | undefined) ?? NO_HEARTBEATS;
       const noted = await noteHeartbeat(store, serviceId, state, {
         accountId: 1,
@@ -107,7 +107,7 @@ export async function openFilledRegistry(now: number) {
         responseTimeMs: null,
         dependencies,
         run: null,
-        body: '',
+        body,
       });
       await putHeartbeats(store, [noted]);
     },

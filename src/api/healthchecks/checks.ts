@@ -1,5 +1,6 @@
 /** Checks of Healthchecks as heartbeat services of an account: their slugs and UUIDs, and how one is found and added. */
 
+import { hashAddressSecret } from '../../domain/heartbeat/heartbeat-rules.ts';
 import { dashDomain, firstFreeForm, type Service } from '../../domain/service.ts';
 import { type AccountPrincipal, type Outcome, refuse } from '../../resources/kit/change.ts';
 import { anyRevision } from '../../resources/kit/create-changes.ts';
@@ -27,6 +28,18 @@ function isCheckSlug(text: string): boolean {
   return SLUG.test(text) && !/^(?:\d+|0x[0-9a-f]*)$/.test(text);
 }
 
+/** The slug of a new check with a name; `check` where the name has neither letters nor digits. */
+export function slugOfName(name: string): string {
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const word = plain
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replace(/^[-_]+/, '')
+    .slice(0, 50)
+    .replace(/-+$/, '');
+  if (word === '') return 'check';
+  return isCheckSlug(word) ? word : `check-${word}`;
+}
+
 /**
  * The end of the hosts of an account's checks, which have no host of their own. Names below .alt are outside of the DNS (RFC 9476), and
  * with the account in them they are taken from nobody.
@@ -34,7 +47,7 @@ function isCheckSlug(text: string): boolean {
 const endOf = (accountId: number | null) => `.account-${accountId}.alt`;
 
 /** The slug of a service as a check, by which `/ping/<key>/<slug>` finds it. */
-function slugOfCheck({ slug, domain, accountId, isFurther }: Service): string {
+export function slugOfCheck({ slug, domain, accountId, isFurther }: Service): string {
   if (isFurther === true) return slug;
   const end = endOf(accountId);
   if (domain.endsWith(end)) return domain.slice(0, -end.length);
@@ -59,12 +72,22 @@ export async function findCheck(
  * The UUID of a service as a check: the same for as long as its account has it. It is also the secret of the heartbeat address that
  * the service gets when it is added as a check.
  */
-function uuidOfCheck({ proofs }: Pick<CheckContext, 'proofs'>, { id, accountId }: Service): string {
-  const bytes = proofs.derive(`check ${accountId} ${id}`).subarray(0, 16);
+export function uuidOfCheck({ proofs }: Pick<CheckContext, 'proofs'>, { id, accountId }: Service): string {
+  return uuidOf(proofs.derive(`check ${accountId} ${id}`));
+}
+
+/** The first 16 of some bytes as a UUID. */
+export function uuidOf(derived: Buffer): string {
+  const bytes = derived.subarray(0, 16);
   // The version and the variant of random UUIDs (RFC 9562, 5.4), since some clients look at them.
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Returns true if the UUID of a service is the secret of its heartbeat address: it was not given another one since. */
+export function isPingedByUuid(context: Pick<CheckContext, 'proofs'>, service: Service): boolean {
+  return service.check.addressHash === hashAddressSecret(uuidOfCheck(context, service));
 }
 
 /** A new check. `slug` is followed by a number if the account has it already. */

@@ -13,7 +13,9 @@ import type { KeyScope } from '../../domain/role.ts';
 import type { Service } from '../../domain/service.ts';
 import { HttpError, PROBLEMS, type ProblemCode } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, type Route, requireAccess } from '../../http/route.ts';
+import { anyRevision } from '../../resources/kit/create-changes.ts';
 import { principalOf, resultOf } from '../../resources/kit/write-route.ts';
+import { serviceChanges } from '../../resources/services/services.ts';
 import type { AddressSources } from '../heartbeat-addresses.ts';
 import { createSignalTaker, requireSignalMethod } from '../take-signal.ts';
 import { addCheck, type CheckContext, DEFAULT_TIMES, findCheck } from './checks.ts';
@@ -74,12 +76,20 @@ export function pingRoutes({ context, directory, ...sources }: PingSources): Rou
     return { service, part: request.params.name ?? '', isNew: false };
   };
 
+  /** Ends the pause of a heartbeat service, as a ping does with Healthchecks: jobs that run again are watched again. */
+  const resume = async ({ slug, accountId, check }: Service): Promise<void> => {
+    if (context === null || accountId === null || check.kind !== 'heartbeat') return;
+    const principal = { role: 'operator', accountId } as const;
+    resultOf(await serviceChanges.patch(context, principal, anyRevision(slug), { paused: false }));
+  };
+
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
     requireSignalMethod(request);
     const { secret = '' } = request.params;
     const { service, part, isNew } = await (UUID.test(secret) ? findByUuid : findByKey)(request);
     const signal = readAddressSignal(part);
     if (signal === null) throw notFound();
+    if (service.paused && signal.kind !== 'log') await resume(service);
     const status = signal.kind === 'beat' ? 'ok' : null;
     const taken = await takeAndAnswer(
       { service, signal, status, request },

@@ -77,9 +77,9 @@ function readCheck(row: Row, name: string): EntryReading {
           : 'senders need the host of this site before the same UUID (docs/compatible.md)',
     },
     ...lostIf(
-      paused && isEmpty(row.manual_resume),
+      !isEmpty(row.manual_resume),
       'manual_resume',
-      'a heartbeat does not resume a paused service',
+      'a ping at an address of Healthchecks resumes a paused service',
     ),
     ...findLost(row, (field) => KNOWN.has(field), REASONS),
   ];

@@ -36,6 +36,18 @@ export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dep
   readonly runMs: number | null;
 }
 
+/** The heartbeats of a service in short. */
+export interface HeartbeatSummary {
+  /** Number of heartbeats so far, starts included. */
+  readonly count: number;
+  /** Arrival of the newest one that is not a start, among the last 100, epoch milliseconds; null: there is none. */
+  readonly endedAt: number | null;
+  /** Duration of the run that it ended, milliseconds; null: it ended none. */
+  readonly runMs: number | null;
+  /** True: the newest one is a start. */
+  readonly isStarted: boolean;
+}
+
 /** Text that a job sent about a run. It changes no status. */
 export interface HeartbeatLog {
   /** Arrival, epoch milliseconds. */
@@ -83,6 +95,8 @@ export interface FailingDependency {
 export interface HeartbeatStore {
   /** The last heartbeats of a service, at most 100, newest first. */
   recentHeartbeats(serviceId: number): Promise<StoredHeartbeat[]>;
+  /** The summaries of these services, in their order; null: it has sent nothing. */
+  summariesOf(serviceIds: readonly number[]): Promise<(HeartbeatSummary | null)[]>;
   /**
    * Stores a log of the account's service and deletes all but its last 100. Does nothing if the service was removed or
    * belongs to another account.

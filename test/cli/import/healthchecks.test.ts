@@ -37,7 +37,6 @@ t.test('it reads the checks of Healthchecks as heartbeats that keep their UUIDs'
       'Filesystem Backup: filter_subject',
       'Filesystem Backup: channels',
       'Database Backup: ping_url',
-      'Database Backup: manual_resume',
       'Database Backup: methods',
     ],
   );

@@ -35,6 +35,21 @@ const READ_STATE: Batch<HeartbeatState> = {
    FROM services LEFT JOIN heartbeat_services ON heartbeat_services.service_id = services.id
    WHERE services.id = ? AND removed = 0 AND account_id = ?`,
 };
+/** One of the stored heartbeats of `state`, by a condition and a column. */
+const newestOf = (column: string, condition: string) =>
+  `(SELECT ${column} FROM heartbeats WHERE id >= state.service_id * ${MAX_HEARTBEATS_KEPT}
+     AND id < (state.service_id + 1) * ${MAX_HEARTBEATS_KEPT}${condition} ORDER BY number DESC LIMIT 1)`;
+const READ_SUMMARY: Batch<{
+  readonly count: number;
+  readonly ended_at: number | null;
+  readonly run_ms: number | null;
+  readonly newest: string;
+}> = {
+  types: ['bigint'],
+  sql: `SELECT count, ${newestOf('arrived_at', " AND kind <> 'start'")} AS ended_at,
+     ${newestOf('run_ms', " AND kind <> 'start'")} AS run_ms, ${newestOf('kind', '')} AS newest
+   FROM heartbeat_services AS state WHERE service_id = ?`,
+};
 const PUT_STATE: Batch<unknown> = {
   types: ['bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text'],
   sql: `INSERT INTO heartbeat_services (service_id, count, arrived_at, timestamp, reported_at, dependencies)
@@ -244,6 +259,17 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
       counted: counted === 1,
       responseTimeMs,
     }));
+  }),
+  summariesOf: read(async ({ queries }, serviceIds) => {
+    const rows = await queries.firstEach(
+      READ_SUMMARY,
+      serviceIds.map((id) => [id]),
+    );
+    return rows.map((row) =>
+      row === undefined
+        ? null
+        : { count: row.count, endedAt: row.ended_at, runMs: row.run_ms, isStarted: row.newest === 'start' },
+    );
   }),
   addHeartbeatLog: write(async ({ kysely, queries }, serviceId, accountId, { at, run, text }) => {
     const service = await queries.first(

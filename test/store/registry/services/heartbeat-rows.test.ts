@@ -47,6 +47,20 @@ function sender(registry: Registry, serviceId: number) {
 }
 
 overBoth(async (t, open) => {
+  t.test('it sums up the heartbeats of services', async (t) => {
+    const { registry, accountId, service, send } = await withService(t, open);
+    const other = await registry.claimDomain('b.com', accountId);
+    const read = () => registry.summariesOf([other.id, service.id]);
+    t.strictSame(await read(), [null, null]);
+    await send(beat({ kind: 'start', verdict: null, run: 'r' }));
+    t.strictSame(await read(), [null, { count: 1, endedAt: null, runMs: null, isStarted: true }]);
+    await send(beat({ arrivedAt: NOON + 5_000, run: 'r' }));
+    const ended = { endedAt: NOON + 5_000, runMs: 5_000 };
+    t.strictSame(await read(), [null, { count: 2, ...ended, isStarted: false }]);
+    await send(beat({ kind: 'start', verdict: null, arrivedAt: NOON + 6_000 }));
+    t.strictSame(await read(), [null, { count: 3, ...ended, isStarted: true }]);
+  });
+
   t.test('it registers a domain by its first heartbeat, and finds it ever after', async (t) => {
     const registry = await open(t);
     const { id: accountId } = await registry.ensureAccount('acme', NOON);
