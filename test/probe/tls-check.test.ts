@@ -63,6 +63,17 @@ t.test('it makes a full handshake for every check', async (t) => {
   t.same(reused, [false, false, false]);
 });
 
+t.test('it prefers the cheapest cipher suite, and takes what the server has', async (t) => {
+  const probe = openProbe(t);
+  const suites: string[] = [];
+  for (const ciphers of [undefined, 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']) {
+    const { url, server } = await serve(t, { ...read('localhost'), ciphers, honorCipherOrder: false });
+    server.on('secureConnection', (socket) => suites.push(socket.getCipher().name));
+    t.match(await probe(url), { statusCode: 204 });
+  }
+  t.same(suites, ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']);
+});
+
 t.test('it sends the name of the host, never an address, and speaks HTTP/1.1', async (t) => {
   const hostsFile = `${t.testdir({ hosts: '127.0.0.1 one.demo.test\n' })}/hosts`;
   const probe = openProbe(t, { hostsFile });
