@@ -2,6 +2,7 @@
  * The servers of `check-cost.ts`, in a process of their own: many HTTP and HTTPS listeners that answer with 204 and close.
  * Prints one line of JSON with their ports, and ends with its standard input.
  */
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -17,7 +18,10 @@ const answer = (socket: Socket) => {
   socket.on('error', () => {});
   socket.once('data', () => socket.end(ANSWER));
 };
+/** As nginx and Apache do by default, the server follows the client's order of ciphers. Without tickets wrk cannot resume sessions. */
 const tlsOptions = {
+  honorCipherOrder: false,
+  secureOptions: constants.SSL_OP_NO_TICKET,
   cert: readFileSync(join(certificates, 'localhost.pem')),
   key: readFileSync(join(certificates, 'localhost-key.pem')),
 };
