@@ -21,8 +21,11 @@ interface PackedTargets {
   /** {@link TARGET_STRIDE} numbers for each target; NaN stands for null. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly domains: readonly string[];
-  /** The checks that the numbers refer to by place. Those that are one object stay one. */
-  readonly checks: readonly CheckDefinition[];
+  /**
+   * JSON of the list of checks that the numbers refer to by place. Those that are one object stay one. An object that was parsed takes a
+   * third less memory than one that V8 has cloned, and less CPU time.
+   */
+  readonly checks: string;
 }
 
 const TARGET_STRIDE = 7;
@@ -43,11 +46,13 @@ export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
     numbers[at++] = accountId ?? Number.NaN;
     numbers[at++] = (origin === 'owner' ? OWNED : 0) | memoryFlags(memory, MEMORY_BITS);
   }
-  return { numbers, domains: targets.map(({ domain }) => domain), checks: [...places.keys()] };
+  const checks = JSON.stringify([...places.keys()]);
+  return { numbers, domains: targets.map(({ domain }) => domain), checks };
 }
 
 /** The packed targets in order, each made when it is its turn. */
 export function* unpackTargets({ numbers, domains, checks }: PackedTargets): Generator<CheckTarget, void> {
+  const definitions: readonly CheckDefinition[] = JSON.parse(checks);
   for (const [index, domain] of domains.entries()) {
     const at = index * TARGET_STRIDE;
     const flags = numbers[at + 6] as number;
@@ -57,7 +62,7 @@ export function* unpackTargets({ numbers, domains, checks }: PackedTargets): Gen
       domain,
       origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
       accountId: unpackNullable(numbers[at + 5]),
-      check: checks[numbers[at + 2] as number] as CheckDefinition,
+      check: definitions[numbers[at + 2] as number] as CheckDefinition,
       memory: unpackMemory(flags, numbers[at + 4], MEMORY_BITS),
       lastCheckedAt: unpackNullable(numbers[at + 3]),
     };
