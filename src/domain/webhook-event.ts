@@ -50,6 +50,31 @@ export function webhookBody(event: WebhookEvent, at: number): string {
   return JSON.stringify(body, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
 }
 
+/** Forms in which a webhook gets its deliveries: the body alone, or a CloudEvent around it. */
+export const WEBHOOK_FORMATS = ['json', 'cloudevents'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+/**
+ * A delivery as a CloudEvent 1.0 in structured mode, with the body of {@link webhookBody} as its data. It is the same for each attempt.
+ * `source`: the address of the site. The subject is the slug of the service.
+ */
+export function cloudEventBody(
+  { message, type, body }: { readonly message: string; readonly type: string; readonly body: string },
+  source: string,
+): string {
+  const data = JSON.parse(body);
+  return JSON.stringify({
+    specversion: '1.0',
+    id: message,
+    source,
+    type,
+    subject: data.data?.service?.slug,
+    time: data.timestamp,
+    datacontenttype: 'application/json',
+    data,
+  });
+}
+
 function dataOf(event: WebhookEvent): object {
   if (event.type === 'test') return { message: event.message };
   const { slug, name, domain } = event.service;

@@ -112,6 +112,7 @@ export async function joinOwners(parts: {
         ...common,
         sharedNow,
         counter: deliveries.webhooks,
+        siteUrl: http.siteUrl,
         outbound,
         policy,
         trustedPolicy,

@@ -7,7 +7,7 @@ import type { Random } from '../clock.ts';
 import { retryAt } from '../domain/delivery-retries.ts';
 import { SECOND_MS } from '../domain/durations.ts';
 import type { DeliveryProblem } from '../domain/refusal.ts';
-import { messageId } from '../domain/webhook-event.ts';
+import { cloudEventBody, messageId } from '../domain/webhook-event.ts';
 import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -27,16 +27,20 @@ export function startWebhookSender(
     /** The same for those of trusted accounts. Absent: as for all others. */
     readonly trustedPolicy?: AddressPolicy;
     readonly counter: DeliveryCounter;
+    /** The source of CloudEvents. */
+    readonly siteUrl: string;
     /** As for the channels. */
     readonly sharedNow?: (() => number) | undefined;
     readonly random: Random;
   },
 ) {
-  const { registry, outbound, policy, counter, clock, random } = options;
+  const { registry, outbound, policy, counter, siteUrl, clock, random } = options;
   const { sharedNow = () => clock.now(), trustedPolicy = policy } = options;
 
   const deliver = async (delivery: DueDelivery, signal: AbortSignal): Promise<DeliveryOutcome | null> => {
-    const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
+    const { id, message, url, secret, attempts, dueAt: wasDueAt } = delivery;
+    const isEvent = delivery.format === 'cloudevents';
+    const body = isEvent ? cloudEventBody(delivery, siteUrl) : delivery.body;
     const at = sharedNow();
     let problem: DeliveryProblem;
     try {
@@ -44,7 +48,7 @@ export function startWebhookSender(
         url,
         method: 'POST',
         headers: {
-          'content-type': 'application/json',
+          'content-type': isEvent ? 'application/cloudevents+json' : 'application/json',
           ...signatureHeaders(secret, { id: message, at, body }),
         },
         body,

@@ -5,7 +5,7 @@ import t from 'tap';
 import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { formatDuration } from '../../src/domain/durations.ts';
 import { INCIDENT_STATUSES } from '../../src/domain/incident/incident.ts';
-import { type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
+import { cloudEventBody, type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
 import { alertBody } from '../../src/notify/channels/webhook.ts';
 import { createMessageId, createWebhookSecret, signatureHeaders } from '../../src/notify/webhook-sender.ts';
 import { SAMPLES } from '../notify/channels/sample-messages.ts';
@@ -108,6 +108,13 @@ t.test('docs/webhooks.md shows each payload as it is sent', async (t) => {
     [...DOCS.matchAll(/^### `(.*)`$/gm)].map(([, type]) => type),
     Object.keys(webhooks),
   );
+});
+
+t.test('docs/webhooks.md shows a CloudEvent as it is sent', async (t) => {
+  const [, shown = ''] = codeOf('http')[0]?.split('\n\n') ?? [];
+  const body = webhookBody({ type: 'test', message: 'It works.' }, NOW);
+  const event = cloudEventBody({ message: 'msg_2f0c8a', type: 'test', body }, 'https://status.example.org');
+  t.strictSame(JSON.parse(shown), JSON.parse(event));
 });
 
 t.test('docs/webhooks.md says when a message is sent again', async (t) => {

@@ -97,6 +97,7 @@ const webhook: FuzzTarget = {
     };
     const noted = Promise.withResolvers<DeliveryOutcome>();
     const sender = startWebhookSender({
+      siteUrl: 'https://upbeat.test',
       registry: double({
         dueDeliveries: async () => [due],
         hasDeliveries: async () => true,

@@ -28,6 +28,7 @@ async function start(
   t: Test,
   allowPrivate: readonly string[] = ['127.0.0.0/8'],
   others: Partial<WebhookStore> = {},
+  format: 'json' | 'cloudevents' = 'json',
 ) {
   const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
   const state = {
@@ -58,7 +59,7 @@ async function start(
   const { id: accountId } = await registry.ensureAccount('ada', NOW);
   const secret = createWebhookSecret();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const webhook = await registry.addWebhook({ accountId, url, secret, createdAt: NOW });
+  const webhook = await registry.addWebhook({ accountId, url, secret, createdAt: NOW, format });
   const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] });
   const counter = createDeliveryCounter('webhooks', clock, silentLog);
   const options = {
@@ -67,6 +68,7 @@ async function start(
     policy: { allowPrivate, ports: [80, 443] },
     trustedPolicy: { allowPrivate: ['127.0.0.0/8'], ports: null },
     retentionNow: async () => clock.now(),
+    siteUrl: 'https://upbeat.test',
     counter,
     clock,
     // The clock of this node is ahead.
@@ -150,6 +152,37 @@ t.test('it delivers at once, signed by the rules of Standard Webhooks', async (t
   await world.clock.skip(HOUR);
   await world.clock.advance(2_000);
   t.equal(world.heard.length, 1, 'what was delivered is not sent again');
+});
+
+t.test('it delivers a CloudEvent, the same with each attempt, signed as it is sent', async (t) => {
+  const world = await start(t, ['127.0.0.0/8'], {}, 'cloudevents');
+  const payload = {
+    type: 'test',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    data: { service: { slug: 'shop-example-org' } },
+  };
+  world.state.status = 500;
+  await world.send(JSON.stringify(payload));
+  await world.pass(1_000, 1);
+  world.state.status = 204;
+  await world.pass(10_000, 2);
+  const [first, second] = world.heard;
+  t.equal(first?.body, second?.body);
+  t.equal(first?.headers['content-type'], 'application/cloudevents+json');
+  t.strictSame(JSON.parse(first?.body ?? ''), {
+    specversion: '1.0',
+    id: first?.headers['webhook-id'],
+    source: 'https://upbeat.test',
+    type: 'test',
+    subject: 'shop-example-org',
+    time: '2026-01-01T00:00:00.000Z',
+    datacontenttype: 'application/json',
+    data: payload,
+  });
+  const key = Buffer.from(world.secret.replace('whsec_', ''), 'base64');
+  const { headers, body } = second ?? { headers: {}, body: '' };
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  t.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
 });
 
 t.test('it makes the signature of the published example', async (t) => {

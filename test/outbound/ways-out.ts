@@ -102,6 +102,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     };
     const noted = Promise.withResolvers<DeliveryOutcome>();
     const sender = startWebhookSender({
+      siteUrl: 'https://upbeat.test',
       registry: double({
         dueDeliveries: async () => [due],
         hasDeliveries: async () => true,

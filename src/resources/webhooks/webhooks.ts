@@ -1,10 +1,10 @@
 /** Webhooks of an account: its owners and editors create, remove, test and replay them, also by the API. */
 import { type DestinationsOf, refuseUrl } from '../../domain/allowed-destinations.ts';
 import { formatTime } from '../../domain/durations.ts';
-import { webhookBody } from '../../domain/webhook-event.ts';
+import { WEBHOOK_FORMATS, type WebhookFormat, webhookBody } from '../../domain/webhook-event.ts';
 import { parseJson } from '../../http/body.ts';
 import type { Route } from '../../http/route.ts';
-import { named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
+import { enumOf, named, namedObject, TimeSchema, whole } from '../../http/schema.ts';
 import { type Static, Type } from '../../json-schema.ts';
 import { createMessageId, createWebhookSecret } from '../../notify/webhook-sender.ts';
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
@@ -40,6 +40,12 @@ export const SENT_BY_HAND_PER_MINUTE = { tests: 5, replays: 30 } as const;
 
 const MAX_URL_LENGTH = 2_000;
 
+interface WebhookInput {
+  readonly url: string;
+  /** Default `json`. */
+  readonly format?: WebhookFormat;
+}
+
 /** Creates a webhook with a new secret. Refused with `role_required`, `webhook_url_invalid`, `url_refused` or `too_many_webhooks`. */
 export async function addWebhook(
   {
@@ -48,7 +54,7 @@ export async function addWebhook(
     now,
   }: Omit<WebhookContext, 'registry' | 'charge'> & { readonly registry: WebhookStore },
   principal: AccountPrincipal,
-  input: { readonly url: string },
+  input: WebhookInput,
 ): Promise<Outcome<Webhook>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
@@ -58,7 +64,12 @@ export async function addWebhook(
   const problem = refuseUrl(await destinations(accountId), url);
   if (problem !== null) return refuse({ code: 'url_refused', problem }, 'url');
   const secret = createWebhookSecret();
-  return await attempt(() => registry.addWebhook({ accountId, url, secret, createdAt: now() }), 'url');
+  const { format } = input;
+  const chosen = format === undefined || format === 'json' ? {} : { format };
+  return await attempt(
+    () => registry.addWebhook({ accountId, url, secret, createdAt: now(), ...chosen }),
+    'url',
+  );
 }
 
 /** Removes a webhook with its deliveries. Refused with `role_required` or `no_webhook`. */
@@ -118,13 +129,28 @@ const MAX_BYTES = 4_096;
 const NewWebhookSchema = named(
   'WebhookInput',
   Type.Object(
-    { url: Type.String({ maxLength: 2_000, description: 'Where events are sent, by POST.' }) },
+    {
+      url: Type.String({ maxLength: 2_000, description: 'Where events are sent, by POST.' }),
+      format: Type.Optional(
+        Type.Unsafe<WebhookFormat>({
+          type: 'string',
+          enum: [...WEBHOOK_FORMATS],
+          description:
+            'json: the payload. cloudevents: a CloudEvent 1.0 in structured mode, with the payload as its data. Default: json.',
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
 );
-const readNewWebhook = createDocumentReader<{ readonly url: string }>(NewWebhookSchema);
+const readNewWebhook = createDocumentReader<WebhookInput>(NewWebhookSchema);
 
-const WEBHOOK_MEMBERS = { id: whole('Its number.'), url: Type.String(), created_at: TimeSchema };
+const WEBHOOK_MEMBERS = {
+  id: whole('Its number.'),
+  url: Type.String(),
+  created_at: TimeSchema,
+  format: enumOf(WEBHOOK_FORMATS, 'The form of what it gets.'),
+};
 const WebhookSchema = namedObject('Webhook', WEBHOOK_MEMBERS);
 const CreatedWebhookSchema = namedObject('CreatedWebhook', {
   ...WEBHOOK_MEMBERS,
@@ -198,6 +224,6 @@ function withoutPath(webhook: Webhook): Webhook {
   return href === `${origin}/` ? webhook : { ...webhook, url: `${origin}/…` };
 }
 
-function viewWebhook({ id, url, createdAt }: Webhook): Static<typeof WebhookSchema> {
-  return { id, url, created_at: formatTime(createdAt) };
+function viewWebhook({ id, url, createdAt, format = 'json' }: Webhook): Static<typeof WebhookSchema> {
+  return { id, url, created_at: formatTime(createdAt), format };
 }

@@ -6,6 +6,7 @@ import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
+import type { WebhookFormat } from '../../domain/webhook-event.ts';
 import type {
   AlertSchema,
   PostSchema,
@@ -289,6 +290,8 @@ export interface RegistrySchema
     url: string;
     secret: string;
     created_at: number;
+    /** Null: `json`. */
+    format: WebhookFormat | null;
   };
   /** Webhook deliveries, pending and settled. `due_at` null: no further attempt. */
   deliveries: {

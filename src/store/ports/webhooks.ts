@@ -1,5 +1,6 @@
 /** Port of the registry: webhooks of owners, and the deliveries to them. */
 import type { DeliveryProblem } from '../../domain/refusal.ts';
+import type { WebhookFormat } from '../../domain/webhook-event.ts';
 
 /** Maximum number of webhooks of one account. */
 export const MAX_WEBHOOKS = 10;
@@ -12,6 +13,8 @@ export interface Webhook {
   /** The secret that signs every delivery: `whsec_` and base64 of 24 to 64 bytes. Never logged. */
   readonly secret: string;
   readonly createdAt: number;
+  /** Absent: `json`. */
+  readonly format?: WebhookFormat;
 }
 
 /** One event for one webhook, pending or settled. */
@@ -39,6 +42,8 @@ export interface Delivery {
 export interface DueDelivery extends Delivery {
   readonly url: string;
   readonly secret: string;
+  /** The format of its webhook. Absent: `json`. */
+  readonly format?: WebhookFormat;
   /** Its account is trusted now. Absent: it is not. */
   readonly isTrusted?: boolean;
 }

@@ -33,9 +33,10 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     return show('./dashboard-webhooks', session, refused, {
       title: dashboard.webhooks,
       secret,
-      webhooks: webhooks.map(({ id, url, createdAt }) => ({
+      webhooks: webhooks.map(({ id, url, createdAt, format }) => ({
         id,
         url,
+        isCloudEvents: format === 'cloudevents',
         since: dashboard.since(time(createdAt)),
       })),
       deliveries: deliveries.map((delivery) => ({
@@ -62,7 +63,10 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     // Addresses of receivers often have a secret in them.
     visitorRoute(sources, PATH, 'editor', (session) => page(session, null)),
     form('add', async (_, session, fields) => {
-      const outcome = await addWebhook(sources, session, { url: fields.get('url') ?? '' });
+      const outcome = await addWebhook(sources, session, {
+        url: fields.get('url') ?? '',
+        format: fields.get('format') === 'cloudevents' ? 'cloudevents' : 'json',
+      });
       return outcome.ok ? await page(session, null, outcome.value.secret) : outcome;
     }),
     form('remove', (_, session, fields) => removeWebhook(sources, session, numberIn(fields, 'id'))),

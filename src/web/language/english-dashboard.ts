@@ -252,6 +252,7 @@ export const englishDashboard = {
   /** The text before the name of the standard, and the text after it. */
   webhooksLead:
     'Each URL is notified when one of your services changes its status, and of incidents: by a POST request with JSON, signed as specified by',
+  format: 'Format',
   webhooksAgain: 'Failed deliveries are retried for a day.',
   secretOnce: 'The signing secret, shown only once:',
   secret: 'Secret',

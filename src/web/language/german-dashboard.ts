@@ -278,6 +278,7 @@ export const germanDashboard: Texts['dashboard'] = {
   webhooks: 'Webhooks',
   webhooksLead:
     'Jede URL wird benachrichtigt, wenn sich der Zustand eines Ihrer Dienste ändert, und über Vorfälle: durch einen POST mit JSON, signiert nach',
+  format: 'Format',
   webhooksAgain: 'Fehlgeschlagene Zustellungen werden einen Tag lang wiederholt.',
   secretOnce: 'Das Geheimnis zum Signieren, nur einmal gezeigt:',
   secret: 'Geheimnis',

@@ -16,6 +16,20 @@ t.test('webhooks are created, listed and removed', async (t) => {
   t.strictSame([await list(ada), await list(grace)], [[shown], []]);
   const reader = world.makeKey({ accountId: 1, scopes: ['read', 'heartbeat'] });
   t.strictSame(await list(reader), [{ ...shown, url: 'https://example.com/…' }], 'a path is often a secret');
+  t.equal(shown.format, 'json');
+  const events = await send(
+    'POST',
+    '/api/v1/webhooks',
+    { url: 'https://example.com/events', format: 'cloudevents' },
+    ada,
+  );
+  t.match(events, { status: 201, json: { format: 'cloudevents' } });
+  t.match((await list(ada))[1], { format: 'cloudevents' });
+  t.equal((await send('DELETE', `/api/v1/webhooks/${events.json.id}`, undefined, ada)).status, 204);
+  t.match(await send('POST', '/api/v1/webhooks', { url: 'https://example.com/x', format: 'xml' }, ada), {
+    status: 400,
+    json: { errors: [{ field: 'format' }] },
+  });
   t.match(await create('ftp://x'), {
     status: 400,
     json: { errors: [{ field: 'url', code: 'webhook_url_invalid' }] },

@@ -18,3 +18,16 @@ t.test('it says beside the address of a webhook what is wrong, and keeps what wa
     problem: /^The URL leads to localhost, which is not public/,
   });
 });
+
+t.test('the form chooses the format of a webhook, which the list names', async (t) => {
+  const { ada, post, registry } = await dashboard(t);
+  const refused = await post('/dashboard/webhooks/add', ada, { url: 'ftp://x', format: 'cloudevents' });
+  t.match(refused.text, /<option value="cloudevents" selected>/);
+  for (const format of ['json', 'cloudevents', 'other'])
+    await post('/dashboard/webhooks/add', ada, { url: `https://hooks.example/${format}`, format });
+  const made = await registry.webhooksOf(ada.id);
+  t.strictSame(
+    made.map(({ format }) => format),
+    [undefined, 'cloudevents', undefined],
+  );
+});

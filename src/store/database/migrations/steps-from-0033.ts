@@ -157,3 +157,6 @@ steps['0051-unread-pages-compatible'] = [
 steps['0052-badge-renewals-compatible'] = [
   'ALTER TABLE services ADD COLUMN badge_renewals INTEGER NOT NULL DEFAULT 0',
 ];
+
+// The form of what a webhook gets; null: JSON.
+steps['0053-formats-of-webhooks-compatible'] = ['ALTER TABLE webhooks ADD COLUMN format TEXT'];

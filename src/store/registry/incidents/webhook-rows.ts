@@ -66,14 +66,14 @@ export interface DeliveryCounts {
 export const WEBHOOK_CALLS: Calls<WebhookStore> = {
   addWebhook: write(async (registry, webhook) => {
     const { kysely, queries, secrets } = registry;
-    const { accountId, url, secret, createdAt } = webhook;
+    const { accountId, url, secret, createdAt, format = null } = webhook;
     if ((await webhooksOf(registry, accountId)).length >= MAX_WEBHOOKS)
       throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
     const box = await secrets.box();
     const row = await queries.first(
       kysely
         .insertInto('webhooks')
-        .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
+        .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt, format })
         .returningAll(),
     );
     if (row === undefined) throw new Error('the webhook was not written');
@@ -121,7 +121,8 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
       // Its outcome may have been stored meanwhile.
       if (row === undefined || webhook === undefined || row.due_at !== taking[index]?.due_at) return [];
       const trust = trusted.has(webhook.account_id) ? { isTrusted: true } : {};
-      return { ...toDelivery(row), ...trust, url: webhook.url, secret: box.open(webhook.secret) };
+      const { url, secret, format } = toWebhook(webhook, box);
+      return { ...toDelivery(row), ...trust, url, secret, ...(format === undefined ? {} : { format }) };
     });
   }),
   hasDeliveries: read(OUTBOX.hasWaiting),
@@ -226,8 +227,8 @@ export async function removeAllWebhooks(store: RegistryStore, now: number): Prom
   return rows.length;
 }
 
-function toWebhook(row: Row<'webhooks'>, box: SecretBox): Webhook {
-  return { ...fromRow(row), secret: box.open(row.secret) };
+function toWebhook({ format, ...row }: Row<'webhooks'>, box: SecretBox): Webhook {
+  return { ...fromRow(row), secret: box.open(row.secret), ...(format === null ? {} : { format }) };
 }
 
 function toDelivery({ problem, problem_code: code, ...row }: Row<'deliveries'>): Delivery {

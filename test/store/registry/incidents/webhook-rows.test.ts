@@ -154,6 +154,29 @@ overBoth(async (t, open, execute) => {
     t.equal((await registry.dueDeliveries(Date.now(), 9)).length, 2, 'its status is the same');
   });
 
+  t.test('it keeps the format of a webhook, and hands it over with each delivery', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const hook = { accountId, url: 'https://h.example', secret: SECRET, createdAt: NOON };
+    const plain = await registry.addWebhook(hook);
+    const events = await registry.addWebhook({ ...hook, format: 'cloudevents' });
+    t.strictSame(await registry.webhooksOf(accountId), [
+      { ...hook, id: plain.id },
+      { ...hook, id: events.id, format: 'cloudevents' },
+    ]);
+    for (const { id } of [plain, events])
+      await registry.addDelivery(accountId, id, {
+        message: `msg_${id}`,
+        type: 'test',
+        body: '{}',
+        now: NOON,
+      });
+    t.strictSame(
+      (await registry.dueDeliveries(NOON, 10)).map(({ format }) => format),
+      [undefined, 'cloudevents'],
+    );
+  });
+
   t.test('it keeps what is due until it is settled, and replays it for its owner alone', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
