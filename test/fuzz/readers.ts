@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { membersOfCheck, readWantedCheck } from '../../src/api/healthchecks/read-check.ts';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { readApplyFiles } from '../../src/cli/apply/read-files.ts';
 import { readImport } from '../../src/cli/import/read-import.ts';
@@ -192,6 +193,15 @@ const words: FuzzTarget[] = [
         if (!reading.ok && reading.problem.length > 500) throw new Error('the problem repeats the input');
       }
     },
+  },
+  {
+    name: 'check-of-healthchecks',
+    weight: 3,
+    examples: [
+      '{"name":"Backup","slug":"backup","tags":"prod db","desc":"x","timeout":60,"grace":60,"unique":["name"]}',
+      '{"schedule":"30 3 * * 1-5","tz":"Europe/Berlin","methods":"","manual_resume":false,"channels":"*"}',
+    ],
+    read: (input) => promised(['HttpError'], () => membersOfCheck(readWantedCheck(input))),
   },
   {
     name: 'time-and-rule',

@@ -257,8 +257,8 @@ async function refuseOtherChannels(
     const [one, ...others] = all.filter(
       (channel) => channel.name === name || viewChannel(context, channel).id === name,
     );
-    if (one === undefined) throw invalid(`invalid channel identifier: ${name}`);
-    if (others.length > 0) throw invalid(`non-unique channel identifier: ${name}`);
+    if (one === undefined) throw invalid(`invalid channel identifier: ${name.slice(0, 100)}`);
+    if (others.length > 0) throw invalid(`non-unique channel identifier: ${name.slice(0, 100)}`);
     return one;
   }
   const ids = new Set(chosen.map(({ id }) => id));

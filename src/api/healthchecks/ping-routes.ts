@@ -67,7 +67,9 @@ export function pingRoutes({ context, directory, ...sources }: PingSources): Rou
     const isWanted = new URLSearchParams(query).get('create') === '1' && readAddressSignal(part) !== null;
     if (!isWanted || context === null) throw notFound();
     const added = await addCheck(context, principalOf(key), { slug, name: slug, ...DEFAULT_TIMES });
-    return { service: resultOf(added), part, isNew: true };
+    // Of the first pings of a check, which may arrive together, one adds it.
+    const other = added.ok ? null : await findCheck(directory, context.registry, { accountId, slug });
+    return { service: other ?? resultOf(added), part, isNew: other === null };
   };
 
   const findByUuid = (request: HttpRequest): Pinged => {

@@ -113,12 +113,15 @@ t.test('a key and a slug ping a service of the account, and create=1 adds it', a
   const again = await send(`/ping/${key}/nightly_backup/3?create=1`, { method: 'POST' });
   t.strictSame([again.status, again.text], [200, 'OK']);
   t.equal((await send(`/ping/${keyOf(2)}/nightly_backup?create=1`)).status, 201, 'each account has its own');
-  t.strictSame(taken(), [
+  t.strictSame(taken().slice(0, 4), [
     ['start', 'job.example.com', 1],
     ['beat', 'nightly_backup.account-1.alt', 1],
     ['fail', 'nightly_backup.account-1.alt', 1, 3],
     ['beat', 'nightly_backup.account-2.alt', 2],
   ]);
+  const together = await Promise.all([1, 2, 3].map(() => send(`/ping/${key}/hourly?create=1`)));
+  t.strictSame(together.map(({ status }) => status).sort(), [200, 200, 201]);
+  t.equal((await world.registry.servicesOf(1)).length, 3, 'one service for pings that arrive together');
   const refused = await send(`/ping/${key}/-dash?create=1`);
   t.equal(refused.status, 400);
   t.notMatch(logged(), key, 'a key in a path is not logged');
