@@ -10,8 +10,9 @@ import { type ObservedParts, observeProgram } from '../metrics/observe-program.t
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import { createRenderer } from '../render/renderer.ts';
-import { type AppOptions, createApp } from '../site/app.ts';
+import { createApp } from '../site/app.ts';
 import { openPageDomains } from '../site/page-domains.ts';
+import type { AppOptions } from '../site/served-routes.ts';
 import { PUBLIC_READS } from '../store/ports/registry.ts';
 import type { RegistryHealth } from '../store/ports/storage-health.ts';
 import { VERSION } from '../version.ts';

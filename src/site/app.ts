@@ -1,10 +1,10 @@
 /** The application: the URL table of `routes.ts` with its limits, the steps of a request, and its server. Limits can change while it runs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error.ts';
-import { createSiteCookie } from '../http/cookies.ts';
 import { createOverload } from '../http/overload.ts';
-import { type BucketLimiters, Pipeline, type PipelineOptions } from '../http/pipeline.ts';
+import { type BucketLimiters, Pipeline } from '../http/pipeline.ts';
 import { type HttpError, retryLater } from '../http/problem.ts';
 import {
   type ChargeChange,
@@ -15,15 +15,14 @@ import {
   type LimitServer,
   type RateLimiter,
 } from '../http/rate-limits.ts';
-import { type Route, wrapReads } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { createTurns } from '../http/turns.ts';
-import type { StatusReads } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
-import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
-import { closeToStrangers } from './members-only.ts';
+import { createServiceSearch } from '../view/service-search.ts';
 import { RequestServer } from './request-server.ts';
-import { createRoutes, type ShownParts } from './routes.ts';
+import type { AppOptions, createServedRoutes } from './served-routes.ts';
+import { systemRoutes } from './system.ts';
 
 export type ChangedLimits = Pick<
   ApiLimits,
@@ -97,68 +96,67 @@ class AppLimits {
   }
 }
 
-export interface AppOptions extends ShownParts {
-  readonly settings: ShownParts['settings'] & {
-    readonly trustedProxies: readonly string[];
-  } & ApiLimits;
-  readonly authenticator: PipelineOptions['authenticator'];
-  /**
-   * The server on which processes share their rate limits; null: this process counts its own requests. Default null.
-   */
-  readonly limitServer?: LimitServer | null;
-  /** Cached reads of the registry, for when its server is unavailable. Default null: the registry needs no server. */
-  readonly kept?: KeptReads | null;
-  /** True if the process serves the site; false: only the routes about this process. Default true. */
-  readonly serves?: boolean;
-}
+/** Pages and endpoints with their packages are 4 MB, which a program that nobody looks at does not hold. */
+const loadRoutes = (): { readonly createServedRoutes: typeof createServedRoutes } =>
+  createRequire(import.meta.url)('./served-routes.ts');
 
+/** Creates the application. The first request for another route than those about this process loads the others. */
 export function createApp(options: AppOptions) {
-  const { settings, clock, metrics, log } = options;
+  const { settings, clock, metrics, log, serves = true } = options;
   const now = () => clock.now();
   const limits = new AppLimits(settings, options.limitServer ?? null, clock);
   const { siteUrl } = settings;
-  const table = createRoutes({
-    ...options,
-    now,
-    limits: () => limits.inForce,
-    limitForms: (name, max) => limits.limitForms(name, max),
-    chargeChange: limits.chargeChange,
+  const search = createServiceSearch({
+    directory: options.directory.shown,
+    status: options.status,
+    monotonic: () => clock.monotonic(),
   });
+  const ownRoutes = systemRoutes({ ...options, directory: options.directory.shown, search });
+  let table: ReturnType<typeof createServedRoutes> | null = null;
+  const served = () =>
+    (table ??= loadRoutes().createServedRoutes(options, {
+      ...options,
+      search,
+      ownRoutes,
+      now,
+      limits: () => limits.inForce,
+      limitForms: (name, max) => limits.limitForms(name, max),
+      chargeChange: limits.chargeChange,
+    }));
   const turns = createTurns(clock);
   const overload = createOverload({ clock, log, turns, onRefused: metrics.noteOverloadRefusal });
   const pipeline = new Pipeline({
     siteUrl,
     authenticator: options.authenticator,
     explain: explainRefusal,
-    errorPage: table.errorPage,
+    errorPage: (...refused) => served().errorPage(...refused),
     limiters: limits.limiters,
     chargeChange: limits.chargeChange,
     overload,
     turns,
     log,
   });
-  const { streams } = table;
-  const { serves = true } = options;
-  const served = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;
-  const { kept = null } = options;
-  const aged = kept === null ? served : kept.withAge(served);
-  const routes = settings.isForMembers === true ? closeToStrangers(aged, membersOnly(options)) : aged;
-  kept?.keepFresh(served, ALWAYS_ANSWERED);
-
+  // Reads are kept fresh before the first request; and a site for members closes the routes about this process, too.
+  const isWhole = (options.kept ?? null) !== null || settings.isForMembers === true;
+  const routes = () => (serves || isWhole ? served().routes : ownRoutes);
+  if (isWhole) routes();
   const server = new RequestServer({
-    ...{ routes, pipeline, siteUrl, trustedProxies: settings.trustedProxies },
+    ...{ ownRoutes: isWhole ? [] : ownRoutes, routes },
+    ...{ pipeline, siteUrl, trustedProxies: settings.trustedProxies },
     pageDomains: options.pageDomains ?? null,
     proofs: options.owners?.proofs ?? null,
     ...{ metrics, clock, log },
   });
   return {
     /** The URL table that is served. */
-    routes,
+    get routes(): readonly Route[] {
+      return routes();
+    },
     /** The request listener for `http.createServer`. */
     listener: (message: IncomingMessage, response: ServerResponse): void => server.handle(message, response),
     /** Number of open event streams. */
     get openStreams(): number {
-      return streams.open;
+      return table?.streams.open ?? 0;
     },
     /** Which requests are refused because the program is overloaded; null: none. */
     overload: () => overload.problem(),
@@ -167,15 +165,9 @@ export function createApp(options: AppOptions) {
     /** Closes the event streams, so that the server can stop. */
     close(): void {
       overload.stop();
-      streams.close();
+      table?.streams.close();
     },
   };
-}
-
-/** The parts that tell members from strangers. */
-function membersOnly({ settings: { siteUrl }, authenticator, owners, ownedPages }: AppOptions) {
-  const sessions = owners === null ? null : { ...owners, cookie: createSiteCookie(siteUrl) };
-  return { siteUrl, authenticator, sessions, pages: ownedPages };
 }
 
 /** The time after which a client may repeat a refused request, seconds. */
@@ -205,33 +197,4 @@ function explainRefusal(thrown: unknown): HttpError | null {
         REGISTRY_RETRY_SECONDS,
         'The registry does not respond at present. Send the request again.',
       );
-}
-
-/** Paths that respond while the registry's server is unavailable, even without an earlier request. */
-const ALWAYS_ANSWERED = ['/', '/api/v1/incidents', '/api/v1/maintenance', '/incidents.atom'];
-
-/** Routes whose responses are made from statuses. */
-const FROM_STATUSES = new Set([
-  '/api/v1/status/:slug',
-  '/api/v1/services',
-  '/api/badge/:slug',
-  '/api/badge/:slug/:kind',
-  '/api/badge/:slug/:kind/:duration',
-  '/api/chart/:slug',
-]);
-
-/**
- * Adds `Age` (RFC 9111, 5.1) to responses made from statuses if they are at least one second old. A store without an
- * age is the monitor's own and always current.
- */
-function withCopyAge(routes: readonly Route[], { ageMs }: StatusReads): readonly Route[] {
-  if (ageMs === undefined) return routes;
-  return wrapReads(routes, (read, { path }) => {
-    if (!FROM_STATUSES.has(path)) return read;
-    return async (request) => {
-      const answer = await read(request);
-      const seconds = Math.floor(ageMs() / 1_000);
-      return seconds < 1 ? answer : { ...answer, headers: { ...answer.headers, Age: String(seconds) } };
-    };
-  });
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
-import Koa, { type Context } from 'koa';
+import type { Context, default as KoaApplication } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 import { domainOrigin } from '../domain/status-page.ts';
@@ -19,14 +19,25 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { createDomainRoutes } from './page-domains.ts';
 import type { RouteSources } from './routes.ts';
 
+const loadKoa = (): typeof KoaApplication => createRequire(import.meta.url)('koa');
 /** Loaded by `require`, because its module for `import` loads `fetch` and WebSocket of Node.js, which take 6 MB. */
-const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
+const loadRouter = (): typeof KoaRouter => createRequire(import.meta.url)('@koa/router');
 
 /** Methods whose requests have a body. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** Hot routes, which bypass Koa and its router where the slug needs no decoding; the response is the same. */
 const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/status/:slug', '/api/badge/:slug']);
 const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
+
+/** All routes, and what finds one of them. */
+interface Table {
+  readonly koa: ReturnType<KoaApplication['callback']>;
+  /** Returns true if there is a route for a URL below the site. */
+  readonly isRoute: (url: string) => boolean;
+  readonly findAtDomain: ReturnType<typeof createDomainRoutes>;
+  /** By what precedes the slug, with its slash, in small letters. */
+  readonly hotRoutes: ReadonlyMap<string, Route>;
+}
 
 export class RequestServer {
   readonly #pipeline: Pipeline;
@@ -38,16 +49,17 @@ export class RequestServer {
   readonly #siteHost: string;
   readonly #readClient: ReturnType<typeof createClientReader>;
   readonly #base: string;
-  readonly #router = new Router();
-  readonly #koa;
-  /** True if a URL could also be one of this site without its base path. */
-  readonly #isAmbiguous: boolean;
-  readonly #findAtDomain: ReturnType<typeof createDomainRoutes>;
-  /** By what precedes the slug, with its slash, in small letters. */
-  readonly #hotRoutes: Map<string, Route>;
+  /** The routes about this process, which load no others, by their paths. */
+  readonly #ownRoutes: Map<string, Route>;
+  readonly #routes: () => readonly Route[];
+  readonly #proofs: Parameters<typeof createDomainRoutes>[1];
+  #table: Table | null = null;
 
   constructor(options: {
-    readonly routes: readonly Route[];
+    /** Answered without a look at the others. */
+    readonly ownRoutes: readonly Route[];
+    /** Returns all routes; called once, by the first request for another one. */
+    readonly routes: () => readonly Route[];
     readonly pipeline: Pipeline;
     readonly siteUrl: string;
     readonly trustedProxies: readonly string[];
@@ -58,60 +70,81 @@ export class RequestServer {
     readonly clock: Clock;
     readonly log: Log;
   }) {
-    const { routes, siteUrl, proofs, log } = options;
+    const { siteUrl } = options;
     this.#pipeline = options.pipeline;
     this.#siteUrl = siteUrl;
     this.#pageDomains = options.pageDomains;
+    this.#proofs = options.proofs;
     this.#metrics = options.metrics;
     this.#clock = options.clock;
-    this.#log = log;
+    this.#log = options.log;
     const { host: siteHost } = new URL(siteUrl);
     this.#siteHost = siteHost;
     this.#readClient = createClientReader(options.trustedProxies);
     this.#base = basePathOf(siteUrl);
-    const application = new Koa();
+    this.#ownRoutes = new Map(options.ownRoutes.map((route) => [this.#base + route.path, route]));
+    this.#routes = options.routes;
+  }
+
+  #loadTable(): Table {
+    const routes = this.#routes();
+    const router = new (loadRouter())();
+    const application = new (loadKoa())();
     for (const route of routes) {
-      this.#router.all(route.path, (context: Context & { params: Record<string, string> }) => {
+      router.all(route.path, (context: Context & { params: Record<string, string> }) => {
         context.respond = false;
         return this.#answer(
           route,
-          this.#requestOf(context.req, siteUrl + context.path, context.params, context.querystring),
+          this.#requestOf(context.req, this.#siteUrl + context.path, context.params, context.querystring),
           context.res,
         );
       });
     }
-    application.use(this.#router.routes());
+    application.use(router.routes());
     application.use((context) => {
       context.respond = false;
       const { req, res, path } = context;
-      return this.#answer(UNKNOWN_ROUTE, this.#requestOf(req, siteUrl + path, { path }, ''), res);
+      return this.#answer(UNKNOWN_ROUTE, this.#requestOf(req, this.#siteUrl + path, { path }, ''), res);
     });
     application.on('error', (error: Error, context?: Context) =>
-      log.error({ path: context?.path, problem: error.message }, 'a request failed outside its handler'),
+      this.#log.error(
+        { path: context?.path, problem: error.message },
+        'a request failed outside its handler',
+      ),
     );
-    this.#koa = application.callback();
-    this.#isAmbiguous =
+    /** True if a URL could also be one of this site without its base path. */
+    const isAmbiguous =
       this.#base !== '' && routes.some(({ path }) => path.split('/')[1] === this.#base.split('/')[1]);
-    this.#findAtDomain = createDomainRoutes(routes, proofs);
-    this.#hotRoutes = new Map(
-      routes
-        .filter(({ path }) => HOT_ROUTES.has(path))
-        .map((route) => [route.path.slice(0, -':slug'.length), route]),
-    );
+    return {
+      koa: application.callback(),
+      isRoute: (url: string) => !isAmbiguous || router.match(url.replace(/\?.*/s, ''), 'GET').path.length > 0,
+      findAtDomain: createDomainRoutes(routes, this.#proofs),
+      hotRoutes: new Map(
+        routes
+          .filter(({ path }) => HOT_ROUTES.has(path))
+          .map((route) => [route.path.slice(0, -':slug'.length), route]),
+      ),
+    };
   }
 
   /** Handles a request of `http.createServer`. */
   handle(message: IncomingMessage, response: ServerResponse): void {
     const page = this.#pageDomains?.find(message.headers.host) ?? null;
+    let [path, query] = splitUrl(message.url);
+    const own = page === null ? this.#ownRoutes.get(path) : undefined;
+    if (own !== undefined) {
+      const request = this.#requestOf(message, this.#siteUrl + own.path, {}, query);
+      this.#respond(own.path, own, request, response);
+      return;
+    }
+    this.#table ??= this.#loadTable();
+    const { koa, isRoute, findAtDomain, hotRoutes } = this.#table;
     if (this.#base !== '' && page === null)
-      message.url = stripBasePath(message.url ?? '/', this.#base, this.#isRoute);
-    const url = routedForm(message.url ?? '/', message.headers);
-    message.url = url;
-    const mark = url.indexOf('?');
-    const path = mark === -1 ? url : url.slice(0, mark);
-    const query = mark === -1 ? '' : url.slice(mark + 1);
+      message.url = stripBasePath(message.url ?? '/', this.#base, isRoute);
+    message.url = routedForm(message.url ?? '/', message.headers);
+    [path, query] = splitUrl(message.url);
     if (page !== null) {
-      const found = this.#findAtDomain(page, path, query) ?? {
+      const found = findAtDomain(page, path, query) ?? {
         route: UNKNOWN_ROUTE,
         params: { path },
         query: '',
@@ -131,15 +164,12 @@ export class RequestServer {
       return;
     }
     const slugAt = path.lastIndexOf('/') + 1;
-    const route = this.#hotRoutes.get(path.slice(0, slugAt).toLowerCase());
+    const route = hotRoutes.get(path.slice(0, slugAt).toLowerCase());
     const slug = path.slice(slugAt);
-    if (route === undefined || !PLAIN_SLUG.test(slug)) void this.#koa(message, response);
+    if (route === undefined || !PLAIN_SLUG.test(slug)) void koa(message, response);
     else
       this.#respond(path, route, this.#requestOf(message, this.#siteUrl + path, { slug }, query), response);
   }
-
-  readonly #isRoute = (url: string) =>
-    !this.#isAmbiguous || this.#router.match(url.replace(/\?.*/s, ''), 'GET').path.length > 0;
 
   #requestOf(
     message: IncomingMessage,
@@ -201,6 +231,12 @@ const CHANNELS_PATH = /^\/api\/v1\/channels\/?(?=\?|$)/;
 function routedForm(url: string, headers: IncomingHttpHeaders): string {
   if (url[9] === '-' && PING_PATH.test(url)) return `/ping${url}`;
   return headers['x-api-key'] === undefined ? url : url.replace(CHANNELS_PATH, '/api/v2/channels');
+}
+
+/** The path, and the query without the question mark. */
+function splitUrl(url = '/'): [path: string, query: string] {
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
 /** The headers of a request at a domain: keys are for this site alone, while a page may ask for its password by HTTP Basic. */

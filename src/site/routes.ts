@@ -57,7 +57,7 @@ import type { ApiLimits, Readiness } from '../view/monitor.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createReaderWatch, createServiceFinder, type ServiceFinder } from '../view/service-finder.ts';
-import { createServiceSearch } from '../view/service-search.ts';
+import type { ServiceSearch } from '../view/service-search.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import type { AboutSettings } from '../web/about-page.ts';
@@ -66,7 +66,6 @@ import type { ErrorPage } from '../web/parts/views.ts';
 import { createPageReaders } from '../web/status-page/page-readers.ts';
 import { createOpenApi } from './openapi.ts';
 import { type PageDomains, tlsAskRoute } from './page-domains.ts';
-import { systemRoutes } from './system.ts';
 
 /** The methods of the registry that endpoints and pages use. */
 type SiteRegistry = PublicReads & IncidentStore & TransitionReads & HeartbeatStore & FactStore;
@@ -115,6 +114,9 @@ export interface ShownParts {
 }
 
 export interface RouteSources extends ShownParts {
+  readonly search: ServiceSearch;
+  /** The routes about this process: `/healthz`, `/readyz` and `/metrics`. */
+  readonly ownRoutes: readonly Route[];
   readonly now: () => number;
   readonly limits: () => ApiLimits;
   readonly limitForms: PageSources['limitForms'];
@@ -166,13 +168,11 @@ function ownedRoutes(
 /** Creates all routes, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
-  /** The routes about this process, which are also in `routes`: `/healthz`, `/readyz` and `/metrics`. */
-  readonly ownRoutes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
   /** Renders an error for a browser. */
   readonly errorPage: ErrorPage;
 } {
-  const { status, ownedPages, readiness, metrics, clock, now } = sources;
+  const { status, ownedPages, readiness, search, ownRoutes, clock, now } = sources;
   // Whatever routes read by themselves is for everyone; what is for some is found for a request.
   const directory = sources.directory.shown;
   /** Heartbeats arrive over the prober's connection. A copy of the statuses knows nothing newer than itself. */
@@ -212,7 +212,6 @@ export function createRoutes(sources: RouteSources): {
   };
   const services = createServiceJson(parts);
   const context = changeContextOf(sources);
-  const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const eventIds = sources.eventIds ?? createEventIds(randomBytes(32));
   const streams = createEventStreams({ ...parts, eventIds });
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
@@ -240,7 +239,6 @@ export function createRoutes(sources: RouteSources): {
     heatmapRoute(parts),
   ]);
   const openApi = createOpenApi({ ...parts, routes: described });
-  const ownRoutes = systemRoutes({ readiness, metrics, search, directory, status, clock });
   const mcp = mcpRoute({ ...parts, search, services, routes: described });
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
@@ -266,7 +264,6 @@ export function createRoutes(sources: RouteSources): {
       tlsAskRoute(sources.pageDomains ?? null),
       ...site.routes,
     ]),
-    ownRoutes,
     errorPage: site.errorPage,
   };
 }

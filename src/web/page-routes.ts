@@ -129,7 +129,7 @@ export function pageRoutes(sources: PageSources) {
   });
   const renderPart: RenderPart = (...part) => linkBelow(renderBare(...part), base);
   const { all, whole } = sources.directory;
-  const changes = createLiveChanges({ ...sources, directory: { all, byId: whole.byId } });
+  const changes = createLiveChanges({ ...sources, directory: { all, every: whole.all, byId: whole.byId } });
   const unreached: HomeSources['whyUnreached'] = (...known) =>
     whyUnreached({ ...sources, now: () => sources.clock.now() }, ...known);
   const news = { ...sources, changes, logos, whyUnreached: unreached };

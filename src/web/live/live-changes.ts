@@ -29,8 +29,14 @@ export type LiveChanges = ReturnType<typeof createLiveChanges>;
 interface LiveChangeSources {
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;
-  /** Lists those that are public, and knows all by their ids. */
-  readonly directory: { all(): readonly Service[]; byId(id: number): Service | null };
+  readonly directory: {
+    /** Lists those that are public. */
+    all(): readonly Service[];
+    /** Lists all; absent: they are public. */
+    every?(): readonly Service[];
+    /** Finds one of all. */
+    byId(id: number): Service | null;
+  };
   readonly status: StatusReads;
   readonly clock: Clock;
 }
@@ -50,7 +56,13 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   /** The numbers of the newest record, and of the newest change, of services that had one since the start. */
   const checked = new IdMap<number>();
   const changedAt = new IdMap<number>();
-  for (const { id } of directory.all()) statuses.set(id, status.headOf(id)?.status ?? 'unknown');
+  let newestCheckAt: number | null = null;
+  for (const service of directory.every?.() ?? directory.all()) {
+    const head = status.headOf(service.id);
+    statuses.set(service.id, head?.status ?? 'unknown');
+    if (audienceOf(service) === '' && (head?.checkedAt ?? 0) > (newestCheckAt ?? 0))
+      newestCheckAt = head?.checkedAt ?? null;
+  }
   const listeners = createListeners<[head: StatusHead, changed: boolean, audience: string, at: number]>();
   const rate = createRate(clock);
   /** Of the services that are not public, by their accounts. */
@@ -58,7 +70,6 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   const startedAt = clock.monotonic();
   let number = 0;
   let records = 0;
-  let newestCheckAt: number | null = null;
 
   const unwatch = status.watch((head) => {
     const { serviceId, checkedAt } = head;
