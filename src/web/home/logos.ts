@@ -13,28 +13,25 @@ const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': 'public, max
 /** Number of colours of tiles with an initial (assets/web/home.css). */
 const TILE_COLOURS = 6;
 
-/** Reads the logos. Browsers may cache them for a year, because their paths contain a hash of all of them. */
+/** The logos, which are read for the first page: 0.7 MB. Browsers may cache them for a year, because their paths contain a hash of all of them. */
 export function createLogos() {
-  const text = readFileSync(FILE, 'utf8');
-  const pictures = new Map(
-    text.split('\n').map((line) => {
-      const end = line.indexOf('\t');
-      return [line.slice(0, end), line.slice(end + 1)] as const;
-    }),
-  );
-  const version = entityTag(text).slice(1, 9);
+  let known: ReturnType<typeof readLogos> | undefined;
+  const logos = () => (known ??= readLogos());
   const route: Route = {
     path: '/logos/:version/:slug',
     // A page may show a thousand of them, each from memory and once a year for a browser.
     bucket: 'none',
     access: 'everyone',
     handle({ params }) {
-      const body = pictures.get(params.slug ?? '');
+      const body = logos().pictures.get(params.slug ?? '');
       if (body === undefined || body === '') throw new HttpError('route_not_found', 'There is no such logo.');
       return { status: 200, headers: HEADERS, body };
     },
   };
-  const pathOfName = (name: string) => (pictures.has(name) ? `/logos/${version}/${name}` : null);
+  const pathOfName = (name: string) => {
+    const { pictures, version } = logos();
+    return pictures.has(name) ? `/logos/${version}/${name}` : null;
+  };
   return {
     /** The path of the logo of a service; null: it has none. Services of owners never have one. */
     pathOf: ({ slug, accountId }: Pick<Service, 'slug' | 'accountId'>): string | null =>
@@ -43,6 +40,17 @@ export function createLogos() {
     pathOfName,
     route,
   };
+}
+
+function readLogos() {
+  const text = readFileSync(FILE, 'utf8');
+  const pictures = new Map(
+    text.split('\n').map((line) => {
+      const end = line.indexOf('\t');
+      return [line.slice(0, end), line.slice(end + 1)] as const;
+    }),
+  );
+  return { pictures, version: entityTag(text).slice(1, 9) };
 }
 
 /** The tile of a service without a logo: the first letter or digit of its name, and a colour's number. */

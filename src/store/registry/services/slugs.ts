@@ -1,5 +1,6 @@
 /** Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge). */
-import toSkeleton from 'unhomoglyph';
+import { createRequire } from 'node:module';
+import type ToSkeleton from 'unhomoglyph';
 import { BoundedMap, getOrInsert } from '../../../async/bounded-map.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Notice } from '../../../domain/notice.ts';
@@ -47,7 +48,12 @@ export function resembles(one: string, other: string): boolean {
   return nameKeys(one).some((key) => keys.includes(key));
 }
 
+const load = createRequire(import.meta.url);
+let toSkeleton: typeof ToSkeleton | undefined;
+
 function foldLookalikes(text: string): string {
+  // Loaded with the first name that is compared: its table takes 1 MB.
+  toSkeleton ??= load('unhomoglyph') as typeof ToSkeleton;
   return (
     toSkeleton(text)
       .normalize('NFKD')
