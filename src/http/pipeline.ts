@@ -348,7 +348,7 @@ async function handleWrite(
 const NO_BODY = new Uint8Array();
 
 function targetOf({ path }: Route, { params, query }: HttpRequest): string {
-  return `${path} ${params.slug?.toLowerCase() ?? ''}?${query}`;
+  return `${path} ${Object.values(params).join('/').toLowerCase()}?${query}`;
 }
 
 function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {

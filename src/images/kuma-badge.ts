@@ -56,6 +56,7 @@ const COLOURS = { up: '#66c20a', warn: '#eed202', down: '#c2290a', ping: '#007ec
 const LABEL_COLOUR = '#555555';
 const WARN_DAYS = 14;
 const DOWN_DAYS = 7;
+const MONTH_MS = 30 * DAY_MS;
 const MAX_DURATION_MS = 365 * DAY_MS;
 
 /** Colours by name: those of shields.io, then the basic ones of CSS. */
@@ -219,10 +220,10 @@ function readQuery(query: string): Query {
   return read;
 }
 
-/** Reads `24`, which is hours, `24h` or `30d`, at most a year. */
+/** Reads `24`, which is hours, `24h`, `30d` or `1M`, which is 30 days, at most a year. */
 function readDuration(text: string): Duration {
-  const [, amount = '', unit = 'h'] = /^(\d{1,6})([a-z])?$/.exec(text) ?? [];
-  const lengthMs = parseDuration(amount + unit);
+  const [, amount = '', unit = 'h'] = /^(\d{1,6})([a-zM])?$/.exec(text) ?? [];
+  const lengthMs = unit === 'M' ? Number(amount) * MONTH_MS : parseDuration(amount + unit);
   if (lengthMs === null || lengthMs <= 0 || lengthMs > MAX_DURATION_MS)
     throw refuse('duration', 'is not a duration of at most a year, such as 24, 24h or 30d');
   return { lengthMs, amount, unit };

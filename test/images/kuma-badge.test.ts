@@ -50,6 +50,7 @@ t.test('it answers with the words and colours of Uptime Kuma, or those of the ad
       ...[grey, '#7fc20a'],
     ],
     ['shop/uptime/720?label=30&labelSuffix=d', '30: 90.00%', grey, '#7fc20a'],
+    ['shop/uptime/12M', 'Uptime (12M): 90.00%', grey, '#7fc20a'],
     ['shop/ping', 'Avg. Ping (24h): 140ms', grey, '#007ec6'],
     ['shop/ping/1y', 'Avg. Ping (1y): 140ms', grey, '#007ec6'],
     ['shop/avg-response/24?labelSuffix=!', 'Avg. Response (24h)!: 140ms', grey, '#007ec6'],
@@ -110,6 +111,7 @@ t.test('it refuses durations, styles, texts and kinds that it does not know', as
     ['shop/uptime/0', 400, { parameter: 'duration' }],
     ['shop/uptime/2y', 400, { parameter: 'duration' }],
     ['shop/uptime/8761', 400, { parameter: 'duration' }],
+    ['shop/uptime/13M', 400, { parameter: 'duration' }],
     ['shop/uptime/all', 400, { parameter: 'duration' }],
     ['shop/status?style=x', 400, { parameter: 'style' }],
     ['shop/status?label=a&label=b', 400, { parameter: 'label' }],
@@ -122,6 +124,23 @@ t.test('it refuses durations, styles, texts and kinds that it does not know', as
     const { answer } = await read(path, from(`10.0.0.${++client}`));
     t.match(answer, { status, json }, path);
   }
+});
+
+t.test('the tag of one duration does not read another one without a charge', async (t) => {
+  const samples = openSampleStore({ now: () => NOW });
+  t.teardown(() => samples.close());
+  const lengths: number[] = [];
+  const query: typeof samples.query = async (asked) => {
+    lengths.push(asked.to - asked.from);
+    return await samples.query(asked);
+  };
+  const { world, read } = await start(t, { samples: { ...samples, query }, anonymousPerMinute: 1 });
+  await world.status.put([current(1, check(NOW))]);
+  const known = { 'if-none-match': (await read('shop/uptime/1d')).answer.headers.get('etag') ?? '' };
+  t.equal((await read('shop/uptime/1d', known)).answer.status, 304);
+  for (const duration of ['2d', '3d'])
+    t.equal((await read(`shop/uptime/${duration}`, known)).answer.status, 429, duration);
+  t.strictSame(lengths, [DAY_MS]);
 });
 
 t.test('while past checks cannot be read, it says N/A', async (t) => {
