@@ -38,6 +38,8 @@ const MODULE = enumParameter(Object.keys(MODULES), 'How the target is checked.',
 /** The name that a name server is asked for (RFC 6761, 6.5). */
 const ASKED_NAME = 'example.com';
 
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+
 /** The time that Prometheus needs for the answer, as the exporter has it, milliseconds. */
 const SCRAPE_RESERVE_MS = 500;
 const MIN_TIMEOUT_MS = 100;
@@ -58,6 +60,8 @@ export function probeRoute(sources: ProbeSources): Route {
 
 async function probe(request: HttpRequest, sources: ProbeSources): Promise<HttpResponse> {
   const query = new URLSearchParams(request.query);
+  // Ignored, it would make the check one of another virtual host.
+  if (query.get('hostname')) throw refuse('hostname', 'is not possible here; the target names the host');
   const document = readProbe(query.get('target') ?? '', query.get('module') || MODULE.default);
   const limitMs = timeoutOf(request.headers['x-prometheus-scrape-timeout-seconds']);
   let tookMs = 0;
@@ -93,14 +97,15 @@ function readProbe(target: string, name: string): ServiceDocument {
 }
 
 function webDocument(target: string, more: Settings): ServiceDocument | null {
-  const url = URL.parse(/^https?:\/\//i.test(target) ? target : `http://${target}`);
-  if (url === null || target === '') return null;
+  const url = URL.parse(SCHEME.test(target) ? target : `http://${target}`);
+  if (url === null || target === '' || !/^https?:$/.test(url.protocol)) return null;
   const { protocol, hostname, port, pathname, search, username, password } = url;
   const settings = {
     path: pathname + search,
     ...(protocol === 'http:' ? { plain: true } : {}),
     ...(port === '' ? {} : { port: Number(port) }),
-    ...(username === '' ? {} : { username: decoded(username), password: decoded(password) }),
+    ...(username === '' ? {} : { username: decoded(username) }),
+    ...(password === '' ? {} : { password: decoded(password) }),
     ...more,
   };
   return { domain: withoutBrackets(hostname), check: { kind: 'http', accept: ['2xx'], settings } };
@@ -139,7 +144,7 @@ function dnsDocument(target: string): ServiceDocument | null {
 }
 
 function readPlace(target: string): { readonly host: string; readonly port: number | null } | null {
-  const bare = target.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/\/$/, '');
+  const bare = target.replace(SCHEME, '').replace(/\/$/, '');
   if (isIP(bare) !== 0) return { host: bare, port: null };
   const [, host = '', port] = /^(\[[^\]]+\]|[^:/\s]+)(?::(\d{1,5}))?$/.exec(bare) ?? [];
   return host === '' ? null : { host: withoutBrackets(host), port: port === undefined ? null : Number(port) };

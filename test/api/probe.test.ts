@@ -92,6 +92,7 @@ t.test('modules become kinds of checks, and targets have a scheme or none', asyn
       'example.com',
       { ...web, settings: { path: '/a?b=c&d', port: 8443, username: 'u', password: 'p@' } },
     ],
+    ['target=https://token@example.com', 'example.com', { settings: { path: '/', username: 'token' } }],
     [
       'target=http://example.com:8080&module=http_post_2xx',
       'example.com',
@@ -124,6 +125,10 @@ t.test('it refuses what it cannot try, and says why', async (t) => {
     ['module=http_2xx', 'target', /missing/],
     ['target=example.com&module=tcp_connect', 'target', /not a target of tcp_connect/],
     ['target=http://[::1&module=http_2xx', 'target', /not a target/],
+    ['target=ftp://example.com/&module=http_2xx', 'target', /not a target/],
+    ['target=file:///etc/passwd', 'target', /not a target/],
+    ['target=https://:secret@example.com', 'target', /username/],
+    ['target=https://example.com&hostname=other.example', 'hostname', /not possible/],
     ['target=10.0.0.1&module=icmp', 'target', /refused/],
     ['target=nas&module=icmp', 'target', /refused/],
     [`target=http://example.com/${'x'.repeat(2_001)}`, 'target', /refused/],
