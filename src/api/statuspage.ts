@@ -46,14 +46,16 @@ export interface StatuspageSources extends SiteSources {
 }
 
 export function statuspageRoutes(sources: StatuspageSources): Route[] {
-  const { finder, pages } = sources;
+  const { finder, pages, now } = sources;
+  // Dates what was never checked, so that tags stay.
+  const startedAt = now();
   const ofService = STATUSPAGE_DOCUMENTS.map((document) =>
     readRoute({
       ...describe(document, 'Service', OF_SERVICE),
       slug: SLUG('The domain with each dot replaced by a dash.', 'github-com'),
       async handle(request) {
         const service = await finder.named(request);
-        return json(write(document, await readService(service, sources, document.reads)));
+        return json(write(document, await readService(service, { ...sources, startedAt }, document.reads)));
       },
     }),
   );
@@ -163,13 +165,17 @@ function componentOf({ page, services }: PageView, listed: PageView['services'][
     standing,
     isPartial: service !== null && current.scope === 'partial',
     createdAt: page.createdAt,
-    updatedAt: current.since ?? page.createdAt,
+    updatedAt: Math.max(page.createdAt, current.since ?? page.createdAt),
   };
 }
 
 /** Reads what a document tells of a service. */
-async function readService(service: Service, sources: StatuspageSources, reads: ReadPosts) {
-  const { registry, status, directory, siteUrl, now } = sources;
+async function readService(
+  service: Service,
+  sources: StatuspageSources & { readonly startedAt: number },
+  reads: ReadPosts,
+) {
+  const { registry, status, directory, siteUrl, now, startedAt } = sources;
   const { id, slug, name, domain, paused } = service;
   const current = status.get(id) ?? unknownStatus(id);
   // Its owner's open incidents are part of its status.
@@ -180,7 +186,7 @@ async function readService(service: Service, sources: StatuspageSources, reads: 
   ]);
   const subjects = subjectsOf({ siteUrl, directory, services: [service] });
   const running = planned.filter(({ phase }) => phase === 'running');
-  const since = current.since ?? 0;
+  const since = current.since ?? startedAt;
   const component = {
     ...{ id: slug, serviceId: id, name, description: domain, createdAt: since, updatedAt: since },
     standing: standingOf(current.status, paused, running.length > 0),

@@ -81,6 +81,20 @@ t.test('a page and a service without news have every document, with empty lists'
   });
 });
 
+t.test('no time is before the page or, of what was never checked, before the program', async (t) => {
+  const { world } = await start(t);
+  await world.status.put([current(1, check(NOW), { since: NOW - 9 * HOUR })]);
+  const times = { created_at: at(NOW), updated_at: at(NOW) };
+  t.match((await world.get('/p/acme/api/v2/components.json')).json, {
+    page: { updated_at: at(NOW) },
+    components: [times, times],
+  });
+  t.match((await world.get('/status/public/api/v2/components.json')).json, {
+    page: { updated_at: at(NOW) },
+    components: [times],
+  });
+});
+
 t.test('our own reader finds the incidents and maintenance of checks, vendors and owners', async (t) => {
   const { world, ada, send } = await start(t);
   await world.status.put([
