@@ -1,9 +1,12 @@
 /** `/probe`: one check now, by the names of blackbox_exporter. */
+import fc from 'fast-check';
 import t from 'tap';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
 import type { Attempt } from '../../src/domain/result.ts';
 import { from, NOW, startApi } from '../site/site-world.ts';
+import { anyText } from '../support/any-text.ts';
 import { goodAttempt } from '../support/attempts.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const TIMING = { dnsMs: 2, connectMs: 10.5, tlsMs: 21, firstByteMs: 100, totalMs: 133.5 };
 
@@ -138,6 +141,37 @@ t.test('it refuses what it cannot try, and says why', async (t) => {
     t.match({ status, json }, { status: 400, json: { parameter, detail } }, query.slice(0, 60));
   }
   t.equal(tried.length, 0);
+});
+
+t.test('no target is more than it can try or refuse', async (t) => {
+  const { probe } = await start(t);
+  const target = fc.oneof(
+    anyText({ maxLength: 40 }),
+    fc.webUrl(),
+    fc
+      .tuple(
+        fc.constantFrom('', 'http://', 'tcp://', '['),
+        fc.domain(),
+        fc.constantFrom('', ':1', ':99999', ']:1'),
+      )
+      .map((parts) => parts.join('')),
+  );
+  const module = fc.constantFrom(
+    'http_2xx',
+    'http_post_2xx',
+    'tcp_connect',
+    'icmp',
+    'dns',
+    'grpc',
+    'tls_connect',
+  );
+  await fc.assert(
+    fc.asyncProperty(target, module, async (text, name) => {
+      const { status } = await probe(`target=${encodeURIComponent(text)}&module=${name}`);
+      return status === 200 || status === 400;
+    }),
+    { numRuns: propertyRuns(100) },
+  );
 });
 
 t.test('a check ends before the scrape does', async (t) => {

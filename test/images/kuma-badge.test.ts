@@ -1,7 +1,10 @@
 /** Badges at the addresses and with the parameters of Uptime Kuma. */
+import fc from 'fast-check';
 import t from 'tap';
 import { drawBadge } from '../../src/render/badge.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
+import { anyText } from '../support/any-text.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import { samplesOf } from './badge-world.ts';
 
@@ -141,6 +144,31 @@ t.test('the tag of one duration does not read another one without a charge', asy
   for (const duration of ['2d', '3d'])
     t.equal((await read(`shop/uptime/${duration}`, known)).answer.status, 429, duration);
   t.strictSame(lengths, [DAY_MS]);
+});
+
+t.test('no text of an address is more than it draws or refuses', async (t) => {
+  const { world, read } = await start(t, { anonymousPerMinute: 1_000_000 });
+  await world.status.put([current(1, check(NOW, { certificateExpiresAt: NOW + DAY_MS }))]);
+  const names = [
+    'label',
+    'labelPrefix',
+    'prefix',
+    'suffix',
+    'upLabel',
+    'upColor',
+    'labelColor',
+    'color',
+    'warnDays',
+  ];
+  const kind = fc.constantFrom('status', 'uptime', 'ping/30d', 'response', 'cert-exp');
+  const query = fc.dictionary(fc.constantFrom(...names), anyText({ maxLength: 110 }), { maxKeys: 5 });
+  await fc.assert(
+    fc.asyncProperty(kind, query, async (path, texts) => {
+      const { answer } = await read(`shop/${path}?${new URLSearchParams(texts)}`);
+      return answer.status === 200 || answer.status === 400;
+    }),
+    { numRuns: propertyRuns(50) },
+  );
 });
 
 t.test('while past checks cannot be read, it says N/A', async (t) => {
