@@ -54,14 +54,19 @@ export function slugOfCheck({ slug, domain, accountId, isFurther }: Service): st
   return isCheckSlug(domain) ? domain : slug;
 }
 
-/** The account's service with that slug as a check; null: there is none. */
+/**
+ * The account's heartbeat service with that slug as a check; null: there is none. Others are not checks: a ping would end what checks
+ * them.
+ */
 export async function findCheck(
   directory: ShownDirectory,
   registry: Pick<ServiceContext['registry'], 'servicesOf'> | null,
   { accountId, slug }: { readonly accountId: number; readonly slug: string },
 ): Promise<Service | null> {
   const isIt = (service: Service | null) =>
-    service?.accountId === accountId && slugOfCheck(service) === slug ? service : null;
+    service?.accountId === accountId && service.check.kind === 'heartbeat' && slugOfCheck(service) === slug
+      ? service
+      : null;
   const { bySlug } = directory.whole;
   const known = isIt(bySlug(slug)) ?? isIt(bySlug(dashDomain(slug + endOf(accountId))));
   // The registry knows what was added a moment ago, and those whose slugs have a number.

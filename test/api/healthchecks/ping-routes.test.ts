@@ -127,6 +127,23 @@ t.test('a key and a slug ping a service of the account, and create=1 adds it', a
   t.notMatch(logged(), key, 'a key in a path is not logged');
 });
 
+t.test(
+  'a ping by slug is not for a service that is checked otherwise, whose check it would end',
+  async (t) => {
+    const { world, keyOf, send, taken } = await start(t, { isTrusted: true });
+    const web = { domain: 'web.example.com', check: { kind: 'http' } };
+    const write = world.makeKey({ accountId: 1, scopes: ['write'] });
+    t.equal((await world.post('/api/v1/services', web, write)).status, 201);
+    t.equal((await send(`/ping/${keyOf(1)}/web-example-com`)).status, 404);
+    t.equal((await send(`/ping/${keyOf(1)}/web-example-com?create=1`)).status, 201);
+    t.equal((await send(`/ping/${keyOf(1)}/web-example-com`)).status, 200);
+    t.strictSame(
+      taken().map(([, domain]) => domain),
+      ['web-example-com', 'web-example-com'],
+    );
+  },
+);
+
 t.test('a trusted account has checks whose hosts are their slugs', async (t) => {
   const { world, keyOf, send, taken } = await start(t, { isTrusted: true });
   t.equal((await send(`/ping/${keyOf(1)}/shop?create=1`)).status, 201);
