@@ -24,7 +24,7 @@ export const DEFAULT_TIMES = { period: '1d', grace: '1h' } as const;
 const SLUG = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /** Returns true if a check can be added with the slug: at most 63 characters, a letter or a digit at the beginning. */
-function isCheckSlug(text: string): boolean {
+export function isCheckSlug(text: string): boolean {
   return SLUG.test(text) && !/^(?:\d+|0x[0-9a-f]*)$/.test(text);
 }
 

@@ -18,7 +18,7 @@ import { principalOf, resultOf } from '../../resources/kit/write-route.ts';
 import { serviceChanges } from '../../resources/services/services.ts';
 import type { AddressSources } from '../heartbeat-addresses.ts';
 import { createSignalTaker, requireSignalMethod } from '../take-signal.ts';
-import { addCheck, type CheckContext, DEFAULT_TIMES, findCheck } from './checks.ts';
+import { addCheck, type CheckContext, DEFAULT_TIMES, findCheck, isCheckSlug } from './checks.ts';
 
 export interface PingSources extends AddressSources {
   /** Null: this site has no owners, so that no check is added. */
@@ -33,6 +33,9 @@ const TEXT = {
   // Clients cut bodies to it. Every character has at least one byte.
   'Ping-Body-Limit': String(MAX_LOG_LENGTH),
 };
+
+const BAD_SLUG =
+  'A slug has at most 63 lower-case letters, digits, dashes and underscores, begins with a letter or a digit, and is not a number.';
 
 /** Errors that Healthchecks does not tell from a missing check. */
 const MISSING: ReadonlySet<ProblemCode> = new Set([
@@ -66,6 +69,7 @@ export function pingRoutes({ context, directory, ...sources }: PingSources): Rou
     if (known !== null) return { service: known, part, isNew: false };
     const isWanted = new URLSearchParams(query).get('create') === '1' && readAddressSignal(part) !== null;
     if (!isWanted || context === null) throw notFound();
+    if (!isCheckSlug(slug)) throw new HttpError('bad_request', BAD_SLUG);
     const added = await addCheck(context, principalOf(key), { slug, name: slug, ...DEFAULT_TIMES });
     // Of the first pings of a check, which may arrive together, one adds it.
     const other = added.ok ? null : await findCheck(directory, context.registry, { accountId, slug });
