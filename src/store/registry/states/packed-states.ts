@@ -36,7 +36,7 @@ export interface PackedStates {
 }
 
 /** The status of the service at `index` that does not fit the numbers. */
-export type LongStatus = readonly [
+type LongStatus = readonly [
   index: number,
   status: ServiceStatus,
   latest: StoredCheck | null,
