@@ -24,7 +24,7 @@ const TRY_TIMEOUT_MS = 5;
 /** Maximum time that the last writes wait for the lock before the file is closed, milliseconds. */
 const LAST_BUSY_TIMEOUT_MS = 1_000;
 /** Pages of the file that SQLite keeps; where memory is short, less than the check of the file at its opening would fill. */
-const CACHE_KIB = { usual: 2_000, small: 512, filling: 32_768 };
+const CACHE_KIB = { usual: 2_000, small: 512, filling: 16_384 };
 /** Pages of the log after which SQLite copies it into the file; 8,000 are 32 MiB. */
 const LOG_PAGES = { usual: 1_000, filling: 8_000 };
 /** Minimum time between two attempts to reopen a file whose disk refused writes, milliseconds. */
