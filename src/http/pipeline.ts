@@ -148,11 +148,11 @@ export class Pipeline {
     const key = who.kind === 'key' ? who.key : null;
     // Streams are limited by the number of open ones, not by requests.
     if (route.bucket === 'streams') return { ...FREE, key };
-    if (key !== null) return { payer: [bucket.authenticated, String(key.id)], refused: null, key };
-    const name = route.payer?.(request) ?? null;
-    return name === null
-      ? { payer: [bucket.anonymous, request.client], refused: null, key: null }
-      : { payer: [bucket.authenticated, name], refused: null, key: null };
+    const name = payerOf(route, request, key);
+    if (name !== null) return { payer: [bucket.authenticated, name], refused: null, key };
+    return key === null
+      ? { payer: [bucket.anonymous, request.client], refused: null, key }
+      : { payer: [bucket.authenticated, String(key.id)], refused: null, key };
   }
 
   #handle(route: Route, request: HttpRequest, key: KeyBearer | null): MaybeLater<HttpResponse> {
@@ -263,6 +263,12 @@ export class Pipeline {
       },
     );
   }
+}
+
+/** The name of the secret in the path by which a request counts; null: there is none, or a key in a header counts. */
+function payerOf({ payer, keyIn }: Route, request: HttpRequest, key: KeyBearer | null): string | null {
+  if (payer === undefined || (key !== null && keyIn === undefined)) return null;
+  return payer(key === null ? request : { ...request, key });
 }
 
 /** The lane of a route that is no part of the API. */

@@ -119,8 +119,8 @@ export interface Route {
   /** Called when a request failed with status 500 or more. */
   readonly onFault?: () => void;
   /**
-   * Returns the name by which the limit of keys counts a request without a key, because its path has a secret; null: the
-   * request counts by the client's address.
+   * Returns the name by which the limit of keys counts a request whose path has a secret, or a key that {@link keyIn} finds; null: the
+   * request counts by that key, or else by the client's address. Not asked where the header has a key.
    */
   readonly payer?: (request: HttpRequest) => string | null;
   /**

@@ -54,23 +54,36 @@ export function slugOfCheck({ slug, domain, accountId, isFurther }: Service): st
   return isCheckSlug(domain) ? domain : slug;
 }
 
-/**
- * The account's heartbeat service with that slug as a check; null: there is none. Others are not checks: a ping would end what checks
- * them.
- */
+/** A check of an account by its slug. */
+interface CheckName {
+  readonly accountId: number;
+  readonly slug: string;
+}
+
+/** Returns true for a heartbeat service of that name. Others are not checks: a ping would end what checks them. */
+function isCheck(service: Service | null, { accountId, slug }: CheckName): service is Service {
+  return (
+    service?.accountId === accountId && service.check.kind === 'heartbeat' && slugOfCheck(service) === slug
+  );
+}
+
+/** The check with that name where the directory has it by its slug; null: there is none, or {@link findCheck} finds it. */
+export function findCheckBySlug({ whole }: ShownDirectory, name: CheckName): Service | null {
+  const { accountId, slug } = name;
+  const found = [whole.bySlug(slug), whole.bySlug(dashDomain(slug + endOf(accountId)))];
+  return found.find((service) => isCheck(service, name)) ?? null;
+}
+
+/** The check with that name; null: there is none. */
 export async function findCheck(
   directory: ShownDirectory,
   registry: Pick<ServiceContext['registry'], 'servicesOf'> | null,
-  { accountId, slug }: { readonly accountId: number; readonly slug: string },
+  name: CheckName,
 ): Promise<Service | null> {
-  const isIt = (service: Service | null) =>
-    service?.accountId === accountId && service.check.kind === 'heartbeat' && slugOfCheck(service) === slug
-      ? service
-      : null;
-  const { bySlug } = directory.whole;
-  const known = isIt(bySlug(slug)) ?? isIt(bySlug(dashDomain(slug + endOf(accountId))));
+  const known = findCheckBySlug(directory, name);
+  if (known !== null || registry === null) return known;
   // The registry knows what was added a moment ago, and those whose slugs have a number.
-  return known ?? (await registry?.servicesOf(accountId))?.find((service) => isIt(service)) ?? null;
+  return (await registry.servicesOf(name.accountId)).find((service) => isCheck(service, name)) ?? null;
 }
 
 /**

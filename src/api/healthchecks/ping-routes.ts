@@ -18,7 +18,14 @@ import { principalOf, resultOf } from '../../resources/kit/write-route.ts';
 import { serviceChanges } from '../../resources/services/services.ts';
 import type { AddressSources } from '../heartbeat-addresses.ts';
 import { createSignalTaker, requireSignalMethod } from '../take-signal.ts';
-import { addCheck, type CheckContext, DEFAULT_TIMES, findCheck, isCheckSlug } from './checks.ts';
+import {
+  addCheck,
+  type CheckContext,
+  DEFAULT_TIMES,
+  findCheck,
+  findCheckBySlug,
+  isCheckSlug,
+} from './checks.ts';
 
 export interface PingSources extends AddressSources {
   /** Null: this site has no owners, so that no check is added. */
@@ -114,10 +121,16 @@ export function pingRoutes({ context, directory, ...sources }: PingSources): Rou
     // A key in the path is the one that counts; with a UUID none is needed, and none is read.
     keyIn: ({ params: { secret = '', name } }) =>
       UUID.test(secret) || name === undefined ? undefined : `Bearer ${secret}`,
+    // Many jobs with one key ping at the full hour.
     payer(request) {
-      const service = byUuid(request);
+      const { params, key } = request;
+      const { name: slug = '' } = params;
+      if (key?.scopes.includes('heartbeat') === false) return null;
+      const service =
+        key === undefined ? byUuid(request) : findCheckBySlug(directory, { accountId: key.accountId, slug });
       if (service === null) return null;
-      return `${request.params.name === 'log' ? 'logs of ' : ''}service ${service.id}`;
+      const part = key === undefined ? params.name : params.signal;
+      return `${part === 'log' ? 'logs of ' : ''}service ${service.id}`;
     },
     answerError,
     onFault: () => heartbeats.noteRefusal(),

@@ -6,7 +6,8 @@ import type { Log } from '../../../src/log.ts';
 import { service, startApi } from '../../site/site-world.ts';
 
 const UUID = '0b3a1d8e-6c7f-4f1e-9a52-3f6f0c1d2e4b';
-const check = { ...DEFAULT_CHECK, kind: 'heartbeat', addressHash: hashAddressSecret(UUID) } as const;
+const BEAT = { ...DEFAULT_CHECK, kind: 'heartbeat' } as const;
+const check = { ...BEAT, addressHash: hashAddressSecret(UUID) };
 const JOB = service(1, 'job-example-com', {
   check,
   origin: 'owner',
@@ -163,12 +164,22 @@ t.test('a trusted account has checks whose hosts are their slugs', async (t) => 
   );
 });
 
-t.test('keys in paths count against their limit, and faults are told as they are', async (t) => {
-  const world = await startApi({ services: [JOB], authenticatedPerMinute: 2 });
+t.test('pings count by check, others by their key, and faults are told as they are', async (t) => {
+  const others = ['one', 'two'].map((name, index) =>
+    service(index + 2, name, { check: BEAT, origin: 'owner', accountId: 1 }),
+  );
+  const world = await startApi({ services: [JOB, ...others], authenticatedPerMinute: 2 });
   t.teardown(world.close);
-  const key = world.makeKey({ accountId: 1, scopes: ['heartbeat'] }).authorization?.slice('Bearer '.length);
+  const keyOf = (scope: 'read' | 'heartbeat') =>
+    world.makeKey({ accountId: 1, scopes: [scope] }).authorization?.slice('Bearer '.length);
+  const [key, reading] = [keyOf('heartbeat'), keyOf('read')];
   const send = (path: string) => fetch(world.origin + path);
-  for (const status of [200, 200, 429]) t.equal((await send(`/ping/${key}/job-example-com`)).status, status);
+  for (const status of [403, 403, 429]) t.equal((await send(`/ping/${reading}/one`)).status, status);
+  for (const slug of ['one', 'two']) {
+    for (const status of [200, 200, 429]) t.equal((await send(`/ping/${key}/${slug}`)).status, status);
+    t.equal((await send(`/ping/${key}/${slug}/log`)).status, 200, 'logs count apart');
+  }
+  for (const status of [404, 404, 429]) t.equal((await send(`/ping/${key}/nobody`)).status, status);
   world.faults.heartbeats = Object.assign(new Error('not now'), { code: 'unavailable' });
   const refused = await send(`/${UUID}`);
   t.equal(refused.status, 503);
