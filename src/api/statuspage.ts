@@ -118,7 +118,7 @@ async function readPage(request: HttpRequest, sources: PageViewSources, reads: R
     { ...subjects, page, at: view.at },
   );
   const shown: ShownPage = {
-    ...{ id: page.slug, name: page.title, url: pageUrl(siteUrl, page) },
+    ...{ id: page.slug, name: page.title, url: pageUrl(siteUrl, page).replace(/\/$/, '') },
     ...{ createdAt: page.createdAt, updatedAt: page.updatedAt },
     groups: view.groups.map(({ name, services: inGroup }) => ({
       name,

@@ -171,11 +171,12 @@ export function createStatuspageWriter(page: ShownPage) {
       ),
     }),
     incident(one: ShownIncident) {
-      const { postMortem, severity } = one;
-      const told = post(one, postMortem === null ? one.status : 'postmortem', one.startedAt);
+      const { severity } = one;
+      // An incident that was opened again after it is not over.
+      const postMortem = one.status === 'resolved' ? one.postMortem : null;
       const updates = withPostMortem(one.updates, postMortem);
       return {
-        ...told,
+        ...post(one, postMortem === null ? one.status : 'postmortem', one.startedAt),
         impact: severity,
         incident_updates: writeUpdates(one, updates, budget, one.isOwn ? concerned(one) : []),
         reminder_intervals: null,
@@ -276,7 +277,8 @@ interface WrittenUpdate {
 }
 
 function withPostMortem(updates: readonly IncidentUpdate[], postMortem: ShownIncident['postMortem']) {
-  return postMortem === null ? updates : [...updates, { ...postMortem, status: 'postmortem' }];
+  if (postMortem === null) return updates;
+  return [...updates, { ...postMortem, status: 'postmortem' }].toSorted((a, b) => a.at - b.at);
 }
 
 /** The state of a maintenance in an update. Until it begins it is announced. */

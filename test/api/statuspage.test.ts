@@ -312,7 +312,7 @@ t.test('a page at its domain has its documents there and on this site, which may
   }
   const summary = JSON.parse((await ask(domain, '/api/v2/summary.json')).text);
   t.match(summary, {
-    page: { url: `https://${domain}/` },
+    page: { url: `https://${domain}` },
     incidents: [{ shortlink: 'https://upbeat.test/up/status/shop-example/incidents/own-1' }],
   });
   t.equal((await ask(domain, '/api/v2/nothing.json')).status, 404);

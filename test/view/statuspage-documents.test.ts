@@ -292,7 +292,8 @@ t.test('what our checks saw says how its components were', async (t) => {
     { status: 'investigating', affected_components: affected(up, down) },
   ]);
   t.match(incident({ ...own, isOwn: false }).incident_updates[0], { affected_components: { length: 0 } });
-  const told = incident({ ...own, postMortem: { at: NOW + HOUR, text: 'A <disk> & a cable.' } });
+  const postMortem = { at: NOW + HOUR, text: 'A <disk> & a cable.' };
+  const told = incident({ ...own, status: 'resolved', postMortem });
   t.match(told, {
     status: 'postmortem',
     monitoring_at: new Date(NOW + 1).toISOString(),
@@ -303,6 +304,12 @@ t.test('what our checks saw says how its components were', async (t) => {
     updates.map(({ id }) => id),
     'ids stay when an update is added',
   );
+  const again = incident({
+    ...own,
+    status: 'identified',
+    postMortem: { at: NOW + HOUR, text: 'Too early.' },
+  });
+  t.match([again.status, again.incident_updates.length], ['identified', updates.length], 'it is open again');
 });
 
 type Json = Readonly<Record<string, unknown>>;
