@@ -119,8 +119,12 @@ export interface ShieldPicture {
 export type AnyBadge = BadgePicture | ShieldPicture;
 
 /** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
+export function percentOf(part: number, whole: number): number {
+  return Math.floor((part * 10_000) / whole) / 100;
+}
+
 export function describeShare(part: number, whole: number): string {
-  return `${Math.floor((part * 10_000) / whole) / 100}%`;
+  return `${percentOf(part, whole)}%`;
 }
 
 export interface ChartPoint {

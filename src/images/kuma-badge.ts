@@ -1,7 +1,7 @@
 /** `GET /api/badge/:slug/:kind/:duration?`: the badges of Uptime Kuma with its parameters, for pages that embed them already. */
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { readColour } from '../domain/page-colour.ts';
-import { type AnyBadge, SHIELD_STYLES, type ShieldPicture } from '../domain/picture.ts';
+import { type AnyBadge, percentOf, SHIELD_STYLES, type ShieldPicture } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { entityTag } from '../http/conditional.ts';
@@ -169,12 +169,11 @@ function describe(
         ? { label, message: downLabel, colour: colourOf(query.downColor, COLOURS.down) }
         : { label, message: upLabel, colour: colourOf(query.upColor, COLOURS.up) };
     case 'uptime': {
-      const ratio = figures?.bucket.uptimeRatio ?? null;
-      if (ratio === null) return NONE;
-      // Rounded down, so that 100 % means all of it.
-      const percent = (Math.floor(ratio * 10_000) / 100).toPrecision(4);
-      const message = [query.prefix, percent, query.suffix ?? '%'].join('');
-      const colour = colourOf(query.color, colourOfRatio(ratio));
+      const { count = 0, upCount = 0, slowCount = 0 } = figures?.bucket ?? {};
+      if (count === 0) return NONE;
+      const good = upCount + slowCount;
+      const message = [query.prefix, percentOf(good, count).toPrecision(4), query.suffix ?? '%'].join('');
+      const colour = colourOf(query.color, colourOfRatio(good / count));
       return { label: joined(`Uptime ${period}`, ''), message, colour };
     }
     case 'ping':

@@ -82,6 +82,17 @@ t.test('it answers with the words and colours of Uptime Kuma, or those of the ad
   t.strictSame((await read('shop/cert-exp')).shown, ['No/Bad Cert', '#999999']);
 });
 
+t.test(
+  'its share of good checks is that of our own badges, also where a fraction has no exact number',
+  async (t) => {
+    const { world, samples, read } = await start(t);
+    await world.status.put([current(1, check(NOW))]);
+    await samples.append(samplesOf({ upCount: 70, slowCount: 1, downCount: 54 }, NOW));
+    t.equal((await read('shop/uptime')).shown[0], 'Uptime (24h): 56.80%');
+    t.match((await read('shop.json?variant=uptime')).answer.json, { message: /^56\.8% up/ });
+  },
+);
+
 t.test('it tells no private service from one that there is not', async (t) => {
   const { world, read } = await start(t);
   await world.status.put([current(2, check(NOW))]);
