@@ -204,7 +204,7 @@ async function putCheck(
   if (known !== null) return { service: await changeCheck(sources, reader, known, wanted), isNew: false };
   await refuseOtherChannels(sources, reader, { id: 0, category: 'developer' }, wanted);
   const slug = wanted.slug || slugOfName(wanted.name ?? '');
-  const members = { name: slug, ...membersOfCheck(wanted), slug };
+  const members = { name: slug, ...membersOfCheck(wanted), slug, isNumbered: true };
   return {
     service: resultOf(await addCheck(sources.context, principalOf(reader.key), members)),
     isNew: true,

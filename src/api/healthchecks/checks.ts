@@ -46,12 +46,13 @@ export function slugOfName(name: string): string {
  */
 const endOf = (accountId: number | null) => `.account-${accountId}.alt`;
 
+/** Such a host, also of an account that was merged into another one. */
+const OWN_HOST = /^(.+)\.account-\d+\.alt$/;
+
 /** The slug of a service as a check, by which `/ping/<key>/<slug>` finds it. */
-export function slugOfCheck({ slug, domain, accountId, isFurther }: Service): string {
+export function slugOfCheck({ slug, domain, isFurther }: Service): string {
   if (isFurther === true) return slug;
-  const end = endOf(accountId);
-  if (domain.endsWith(end)) return domain.slice(0, -end.length);
-  return isCheckSlug(domain) ? domain : slug;
+  return OWN_HOST.exec(domain)?.[1] ?? (isCheckSlug(domain) ? domain : slug);
 }
 
 /** A check of an account by its slug. */
@@ -108,31 +109,40 @@ export function isPingedByUuid(context: Pick<CheckContext, 'proofs'>, service: S
   return service.check.addressHash === hashAddressSecret(uuidOfCheck(context, service));
 }
 
-/** A new check. `slug` is followed by a number if the account has it already. */
+/** A new check. */
 export type NewCheck = Omit<ServiceDocument, 'domain' | 'slug' | 'check' | 'visibility'> & {
   readonly slug: string;
+  /** True: a slug that a service of the account has gets a number. False: it is refused. */
+  readonly isNumbered: boolean;
 };
 
 /**
- * Adds a private heartbeat service whose heartbeat address has its UUID. Refused as `serviceChanges.add`, and with `slug_invalid` for what
- * is not the beginning of a host name.
+ * Adds a private heartbeat service whose heartbeat address has its UUID. Refused as `serviceChanges.add`, with `slug_invalid` for what
+ * is not the beginning of a host name, and with `slug_taken`.
  */
 export async function addCheck(
   context: CheckContext,
   principal: AccountPrincipal,
-  { slug, ...document }: NewCheck,
+  { slug, isNumbered, ...document }: NewCheck,
 ): Promise<Outcome<Service>> {
   const { accountId } = principal;
   if (!isCheckSlug(slug)) return refuse({ code: 'slug_invalid', slug: slug.slice(0, 100) }, 'slug');
   const allowed = await context.destinations(accountId);
   const end = allowed.anyHost ? '' : endOf(accountId);
-  const taken = new Set((await context.registry.servicesOf(accountId)).map(({ domain }) => domain));
-  const domain = firstFreeForm(slug, (form) => taken.has(form + end)) + end;
+  const services = await context.registry.servicesOf(accountId);
+  const checks = services.filter(({ check }) => check.kind === 'heartbeat');
+  // A check may have its slug from elsewhere than its host, and a host may have a service that is not a check.
+  const taken = new Set([
+    ...services.map(({ domain }) => domain),
+    ...checks.map((one) => slugOfCheck(one) + end),
+  ]);
+  const free = firstFreeForm(slug, (form) => taken.has(form + end));
+  if (free !== slug && !isNumbered) return refuse({ code: 'slug_taken', slug, free }, 'slug');
   // Heartbeats lead nowhere, so that their host needs neither a proof nor a permission.
-  const free = { ...allowed, anyHost: true, refuseHost: () => null };
-  const anywhere = { ...context, destinations: async () => free };
+  const anyHost = { ...allowed, anyHost: true, refuseHost: () => null };
+  const anywhere = { ...context, destinations: async () => anyHost };
   const added = await serviceChanges.add(anywhere, principal, {
-    ...{ domain, ...document, check: { kind: 'heartbeat' }, visibility: 'private' },
+    ...{ domain: free + end, ...document, check: { kind: 'heartbeat' }, visibility: 'private' },
   });
   if (!added.ok) return added;
   const target = anyRevision(added.value.slug);

@@ -77,7 +77,8 @@ export function pingRoutes({ context, directory, ...sources }: PingSources): Rou
     const isWanted = new URLSearchParams(query).get('create') === '1' && readAddressSignal(part) !== null;
     if (!isWanted || context === null) throw notFound();
     if (!isCheckSlug(slug)) throw new HttpError('bad_request', BAD_SLUG);
-    const added = await addCheck(context, principalOf(key), { slug, name: slug, ...DEFAULT_TIMES });
+    const wanted = { slug, isNumbered: false, name: slug, ...DEFAULT_TIMES };
+    const added = await addCheck(context, principalOf(key), wanted);
     // Of the first pings of a check, which may arrive together, one adds it.
     const other = added.ok ? null : await findCheck(directory, context.registry, { accountId, slug });
     return { service: other ?? resultOf(added), part, isNew: other === null };

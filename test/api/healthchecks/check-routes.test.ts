@@ -134,6 +134,7 @@ t.test('the requests of the Terraform provider and of Ansible work in each versi
   t.equal((await write('DELETE', `v2/checks/${first.json.uuid}`, undefined, form)).status, 200);
   t.equal((await write('POST', 'v3/checks/', undefined)).json.slug, 'check');
   t.equal((await write('POST', 'v3/checks/', {}, type)).json.slug, 'check-2', 'slugs differ');
+  t.equal((await write('POST', 'v3/checks/', { slug: 'imported' })).json.slug, 'imported-2');
 });
 
 t.test('lists are chosen by tags and slug, and show heartbeat services of the account alone', async (t) => {

@@ -164,6 +164,29 @@ t.test('a trusted account has checks whose hosts are their slugs', async (t) => 
   );
 });
 
+t.test('create=1 adds no second check where it cannot have the slug', async (t) => {
+  const { world, keyOf, send, taken } = await start(t, { isTrusted: true });
+  const host = { ...JOB, name: 'nas', domain: 'nas', slug: 'nas', check: DEFAULT_CHECK };
+  await world.registry.addService(host);
+  for (let n = 0; n < 2; n++) {
+    const { status, text } = await send(`/ping/${keyOf(1)}/nas?create=1`);
+    t.strictSame([status, text], [409, 'The slug nas is reserved. nas-2 is free.']);
+  }
+  t.strictSame(taken(), []);
+  t.equal((await world.registry.servicesOf(1)).length, 2);
+});
+
+t.test('checks of an account that is merged into another one keep their slugs', async (t) => {
+  const { world, keyOf, send, taken } = await start(t);
+  t.equal((await send(`/ping/${keyOf(2)}/nightly?create=1`)).status, 201);
+  await world.registry.mergeAccounts(2, 1, 1);
+  t.equal((await send(`/ping/${keyOf(1)}/nightly?create=1`)).status, 200);
+  t.strictSame(taken(), [
+    ['beat', 'nightly.account-2.alt', 2],
+    ['beat', 'nightly.account-2.alt', 1],
+  ]);
+});
+
 t.test('pings count by check, others by their key, and faults are told as they are', async (t) => {
   const others = ['one', 'two'].map((name, index) =>
     service(index + 2, name, { check: BEAT, origin: 'owner', accountId: 1 }),
