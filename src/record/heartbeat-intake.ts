@@ -85,9 +85,12 @@ export function createHeartbeatIntake(options: {
   };
 }
 
-/** Returns true if the current definition of the service accepts heartbeats of the account. */
-function isAccepted({ accountId, check }: Service, account: number): boolean {
-  return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
+/**
+ * Returns true if the current definition of the service takes heartbeats of the account. Those of a paused one ask the registry, since
+ * another process may just have ended the pause.
+ */
+function isAccepted({ accountId, paused, check }: Service, account: number): boolean {
+  return accountId === account && !paused && (check.kind === 'heartbeat' || check.keepsKind === true);
 }
 
 const WAIT_TIMEOUT_MS = 5_000;

@@ -290,6 +290,13 @@ t.test('it stores heartbeats of a paused service, and of one whose owner chose t
   }
 });
 
+t.test('it counts a heartbeat of a service whose pause another process has just ended', async (t) => {
+  const { world, send } = await listening({ services: [{ ...SERVICE, paused: true }] });
+  await world.registry.client(world.clock).changeService(SERVICE.slug, { paused: false });
+  t.match(await send(), { status: 'up' });
+  t.match(world.registry.heartbeats, [{ counted: true }]);
+});
+
 t.test(
   'it makes a probed service heartbeat-monitored, and drops checks that were on their way',
   async (t) => {
