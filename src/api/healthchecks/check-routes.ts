@@ -334,6 +334,6 @@ async function listFlips({ context: { registry }, now }: ApiSources, { id }: Ser
     ({ from: before, to }) => before === 'down' || to === 'down' || before === 'unknown',
   );
   return {
-    flips: flips.toReversed().map(({ at, to }) => ({ timestamp: isoTime(at), up: to === 'down' ? 0 : 1 })),
+    flips: flips.map(({ at, to }) => ({ timestamp: isoTime(at), up: to === 'down' ? 0 : 1 })),
   };
 }

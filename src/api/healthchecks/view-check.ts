@@ -59,7 +59,9 @@ function viewCheck(
   const uuid = uuidOfCheck(context, service);
   const updateUrl = `${siteUrl}/api/v${version}/checks/${uuid}`;
   const times = timesOf(sources, service, summary);
-  const isStarted = version === 1 && summary?.isStarted === true && times.status !== 'down';
+  // A pause ends a run, as with Healthchecks.
+  const started = summary?.isStarted === true && !service.paused;
+  const isShown = version === 1 && started && times.status !== 'down';
   const { periodMs, graceMs = 0, schedule } = service.check;
   return {
     name: service.name,
@@ -67,8 +69,8 @@ function viewCheck(
     ...readNote(service.note),
     grace: Math.round(graceMs / 1_000),
     n_pings: summary?.count ?? 0,
-    status: isStarted ? 'started' : times.status,
-    started: summary?.isStarted ?? false,
+    status: isShown ? 'started' : times.status,
+    started,
     last_ping: isoTime(summary?.endedAt ?? null),
     next_ping: isoTime(times.nextAt),
     // A ping resumes a paused check.

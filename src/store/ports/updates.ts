@@ -45,7 +45,7 @@ export interface TransitionReads {
   transitionsAfter(position: number, limit: number): Promise<Transition[]>;
   /** The newest position of the feed of transitions; 0: none. */
   lastTransition(): Promise<number>;
-  /** Transitions of one service in `[from, to)`, oldest first, at most 1,000. */
+  /** The newest transitions of one service in `[from, to)`, newest first, at most 1,000. */
   transitionsOf(serviceId: number, from: number, to: number): Promise<Transition[]>;
 }
 

@@ -228,8 +228,8 @@ export const UPDATE_CALLS: Calls<UpdateStore & RoutineMethods> = {
         .where('service_id', '=', serviceId)
         .where('at', '>=', from)
         .where('at', '<', to)
-        .orderBy('at')
-        .orderBy('transitions.seq')
+        .orderBy('at', 'desc')
+        .orderBy('transitions.seq', 'desc')
         .limit(MAX_TRANSITIONS),
     ),
   ),

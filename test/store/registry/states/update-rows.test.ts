@@ -233,8 +233,8 @@ overBoth(async (t, open) => {
     t.same(
       (await registry.transitionsOf(2, NOON + 10, NOON + 30)).map(({ seq, slug, at }) => [seq, slug, at]),
       [
-        [2, 'b', NOON + 10],
         [3, 'b', NOON + 20],
+        [2, 'b', NOON + 10],
       ],
     );
     t.same(await registry.transitionsOf(3, 0, NOON * 2), []);
