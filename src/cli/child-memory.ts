@@ -73,7 +73,7 @@ export function planAuthorities(
   } catch {
     // Other systems have other folders.
   }
-  const files = entries.filter((entry) => !entry.isSymbolicLink());
+  const files = entries.filter((entry) => !entry.isSymbolicLink() && !entry.isDirectory());
   if (files.length !== 1 || files[0]?.name !== ALL_AUTHORITIES) return {};
   return { SSL_CERT_FILE: join(folder, ALL_AUTHORITIES), SSL_CERT_DIR: '' };
 }

@@ -48,7 +48,7 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
 t.test('it reads each authority of the machine once', (t) => {
   const one = t.fixture('symlink', '../one.pem');
   const folder = t.testdir({
-    certs: { 'ca-certificates.crt': '', 'one.pem': one, '0a1b2c3d.0': one },
+    certs: { 'ca-certificates.crt': '', 'one.pem': one, '0a1b2c3d.0': one, java: {} },
     'one.pem': '',
   });
   const certs = join(folder, 'certs');
