@@ -9,7 +9,7 @@ export interface FeedEntry {
   /** A permanent IRI, such as `tag:status.example.com,2026:incident/1` (RFC 4151). */
   readonly id: string;
   readonly title: string;
-  /** The page of the entry. */
+  /** The page of the entry alone. */
   readonly url: string;
   /** Epoch milliseconds. */
   readonly publishedAt: number;

@@ -1,6 +1,6 @@
 /** Incidents as feeds: of all services, of one service, of a status page; each as Atom and as JSON Feed. */
 import { formatTime } from '../domain/durations.ts';
-import { type Incident, shortened } from '../domain/incident/incident.ts';
+import { type Incident, incidentPath, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
@@ -89,7 +89,7 @@ function serviceFeeds(
           title: `Incidents of ${fullName(service)}`,
           url: `${siteUrl}/status/${page}/${file}`,
           pageUrl: `${siteUrl}/status/${page}`,
-          subjectOf: () => ({ name: fullName(service), url: `${siteUrl}/status/${page}` }),
+          subjectOf: ({ id }) => ({ name: fullName(service), url: siteUrl + incidentPath(page, id) }),
           incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
@@ -131,14 +131,17 @@ function pageFeed(
         url: pageUrl(siteUrl, page, file),
         pageUrl: pageUrl(siteUrl, page),
         madeAt: page.createdAt,
-        posts: entriesOfPage(view, pageUrl(siteUrl, page)),
+        posts: entriesOfPage(view, siteUrl),
         incidents: told.map(({ incident }) => incident),
         subjectOf(incident) {
           const listed = told.find((one) => one.incident === incident)?.listed;
           if (listed === undefined) return null;
           const { name, service } = listed;
           const path = service === null ? null : sources.directory.pageName(service);
-          return { name, url: path === null ? incident.sourceUrl : `${siteUrl}/status/${path}` };
+          return {
+            name,
+            url: path === null ? incident.sourceUrl : siteUrl + incidentPath(path, incident.id),
+          };
         },
       });
       return keepPrivate(page, feed);
@@ -146,7 +149,7 @@ function pageFeed(
   };
 }
 
-/** The name of the service of an incident, and the absolute address of a page about it; null: it is gone. */
+/** The name of the service of an incident, and the absolute address of the incident's page; null: the service is gone. */
 type SubjectOf = (incident: Incident) => { readonly name: string; readonly url: string } | null;
 
 interface IncidentFeed {
@@ -158,7 +161,7 @@ interface IncidentFeed {
   readonly pageUrl: string;
   /** The services that its reader sees; absent: the public ones. */
   readonly shown?: ShownServices;
-  /** The name and the page of the service of an incident; null: it is gone. Absent: those of the services that its reader sees. */
+  /** Absent: for the services that its reader sees. */
   readonly subjectOf?: SubjectOf;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
@@ -169,7 +172,8 @@ interface IncidentFeed {
 }
 
 /** Entries of the owner's posts about a page alone. */
-function entriesOfPage(view: PageView, url: string): FeedEntry[] {
+function entriesOfPage(view: PageView, siteUrl: string): FeedEntry[] {
+  const url = pageUrl(siteUrl, view.page);
   const { posts, announced } = postsOfPage(view);
   const incidents = posts.map((one): FeedEntry => {
     const { status, severity, title } = one;
@@ -178,7 +182,7 @@ function entriesOfPage(view: PageView, url: string): FeedEntry[] {
     return {
       id: `incident/${id}`,
       title: `${title} (${severity}, ${status})`,
-      url,
+      url: pageUrl(siteUrl, view.page, `incidents/${id}`),
       publishedAt: one.createdAt,
       updatedAt: incident.updates.at(-1)?.at ?? one.createdAt,
       text: textOf(incident),
@@ -227,10 +231,10 @@ function createFeedComposer(
 
   const subjectAmong =
     (shown: ShownServices): SubjectOf =>
-    ({ serviceId }) => {
+    ({ id, serviceId }) => {
       const service = shown.byId(serviceId);
       if (service === null) return null;
-      return { name: fullName(service), url: `${siteUrl}/status/${directory.pageName(service)}` };
+      return { name: fullName(service), url: siteUrl + incidentPath(directory.pageName(service), id) };
     };
   const entryOf = (incident: Incident, isOwnPage: boolean, subjectOf: SubjectOf): FeedEntry[] => {
     const subject = subjectOf(incident);

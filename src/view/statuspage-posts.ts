@@ -1,5 +1,5 @@
 /** Incidents and maintenance as Statuspage lists them: what an owner writes of several services is one entry. */
-import { type Incident, type IncidentUpdate, noteOf } from '../domain/incident/incident.ts';
+import { type Incident, type IncidentUpdate, incidentPath, noteOf } from '../domain/incident/incident.ts';
 import { type Maintenance, phaseAt } from '../domain/incident/maintenance.ts';
 import { type OwnerIncident, ownerIncidentId, readPostOf } from '../domain/incident/owner-incident.ts';
 import { occurrenceId } from '../domain/incident/owner-maintenance.ts';
@@ -35,7 +35,7 @@ export function subjectsOf({
     urlOf({ id, serviceId, sourceUrl }) {
       const service = byId.get(serviceId);
       if (service === undefined) return sourceUrl;
-      return `${siteUrl}/status/${directory.pageName(service)}/incidents/${encodeURIComponent(id)}`;
+      return siteUrl + incidentPath(directory.pageName(service), id);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** `/maintenance`: the maintenance of all services, by vendors and owners: what runs, what is planned, and what is over. */
 
-import { beginningOf, type Incident } from '../domain/incident/incident.ts';
+import { beginningOf, type Incident, incidentPath } from '../domain/incident/incident.ts';
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
@@ -11,7 +11,7 @@ import type { PublicReads } from '../store/ports/registry.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage, type Language } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
-import { incidentPath, webAddress } from './parts/incidents.ts';
+import { webAddress } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
 interface MaintenancePageSources extends SiteSources {

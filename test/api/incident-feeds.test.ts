@@ -89,7 +89,7 @@ t.test('ids of incidents never change, and a changed entry has a new time', asyn
   t.match(text, /<id>tag:upbeat\.test,2026:incident\/own-1-1<\/id>/);
   t.match(text, /<published>2026-11-20T10:00:00\.000Z<\/published>/);
   t.match(text, /<updated>2026-11-20T10:01:00\.000Z<\/updated>/);
-  t.match(text, /href="https:\/\/upbeat\.test\/status\/shop-example"/);
+  t.match(text, /href="https:\/\/upbeat\.test\/status\/shop-example\/incidents\/own-1-1"/);
   t.match(text, /We look at &lt;b&gt;it&lt;\/b&gt; &amp; more\./);
   t.notMatch(text, /own-2-1/, 'who is not verified is not in the feed of all');
   const own = await api.get('/status/MINE/incidents.atom');
@@ -115,12 +115,14 @@ t.test('each feed is a JSON Feed too, with the same entries, ids and tags', asyn
     t.equal(answer.headers.get('access-control-allow-origin'), '*');
     const feed = answer.json as {
       readonly feed_url: string;
-      readonly items: readonly { readonly id: string }[];
+      readonly items: readonly { readonly id: string; readonly url: string }[];
     };
     t.match(feed, {
       version: 'https://jsonfeed.org/version/1.1',
       feed_url: `https://upbeat.test${path}.json`,
     });
+    for (const { id, url } of feed.items)
+      t.match(url, new RegExp(`/incidents/${id.replace(/.*incident./, '')}$`), 'each has a page');
     const ids = [...atom.text.matchAll(/<entry>\n<id>([^<]+)/g)].map(([, id]) => id);
     t.ok(ids.length > 0);
     t.strictSame(

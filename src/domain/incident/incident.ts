@@ -227,3 +227,8 @@ function orUnknown(reason: StatusReason | null): string {
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
+
+/** The path of an incident's page. Ids may contain any character, because they include identifiers of vendors. */
+export function incidentPath(page: string, id: string): string {
+  return `/status/${page}/incidents/${encodeURIComponent(id)}`;
+}

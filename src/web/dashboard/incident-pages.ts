@@ -1,5 +1,5 @@
 /** `/dashboard/incidents`: incidents that the account posts, written, updated, corrected, explained and removed. */
-import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
+import { INCIDENT_STATUSES, incidentPath } from '../../domain/incident/incident.ts';
 import {
   OWNER_INCIDENT_BOUNDS,
   OWNER_SEVERITIES,
@@ -10,7 +10,7 @@ import type { Route } from '../../http/route.ts';
 import { incidentChanges, updateIncident } from '../../resources/incidents/incidents.ts';
 import type { Subjects } from '../../resources/kit/posts.ts';
 import type { Language } from '../language/language.ts';
-import { incidentPath, viewPost } from '../parts/incidents.ts';
+import { viewPost } from '../parts/incidents.ts';
 import { type DashboardSources, renameFields, type ShowPage, targetIn } from './dashboard-forms.ts';
 import { type PostCard, type PostField, postPages } from './post-pages.ts';
 

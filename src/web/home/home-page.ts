@@ -5,7 +5,7 @@
 
 import { andThen } from '../../async/at-once.ts';
 import type { Clock } from '../../clock.ts';
-import type { Incident } from '../../domain/incident/incident.ts';
+import { type Incident, incidentPath } from '../../domain/incident/incident.ts';
 import { CATEGORIES, dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';
@@ -21,7 +21,7 @@ import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { durationOf, incidentPath, inLanguage, lookOf, stateWord } from '../parts/incidents.ts';
+import { durationOf, inLanguage, lookOf, stateWord } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';

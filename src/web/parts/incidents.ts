@@ -1,6 +1,6 @@
 /** Incidents on pages: in the list of a service, and on their own pages; and posts of owners for templates. */
 import { DAY_MS } from '../../domain/durations.ts';
-import { type Incident, shortened } from '../../domain/incident/incident.ts';
+import { type Incident, incidentPath, shortened } from '../../domain/incident/incident.ts';
 import { type OwnerIncident, type OwnerText, shortText } from '../../domain/incident/owner-incident.ts';
 import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
 import { renderPostText } from '../../resources/kit/posts.ts';
@@ -72,11 +72,6 @@ export function inLanguage(incident: Incident, { texts }: LanguageTexts): Incide
   const opening = incident.updates[0]?.note;
   if (opening?.code !== 'opened') return { ...incident, updates };
   return { ...incident, title: incidentTitle(opening), description: incidentNote(opening), updates };
-}
-
-/** The path of an incident's page. Ids may contain any character, because they include identifiers of vendors. */
-export function incidentPath(page: string, id: string): string {
-  return `/status/${page}/incidents/${encodeURIComponent(id)}`;
 }
 
 /** The URL if it is http or https; null for any other, which must not become a link. */

@@ -1,6 +1,6 @@
 /** An owner's page: its frame and headline, bars of its services, maintenance, and the preview of the page. Pure. */
 import { DAY_MS } from '../../domain/durations.ts';
-import { type Incident, shortened } from '../../domain/incident/incident.ts';
+import { type Incident, incidentPath, shortened } from '../../domain/incident/incident.ts';
 import {
   type OwnerIncident,
   ownerIncidentId,
@@ -23,7 +23,6 @@ import {
 import type { ChosenLanguage, LanguageTexts } from '../language/language.ts';
 import {
   groupByDay,
-  incidentPath,
   inLanguage,
   lookOf,
   reportedBy,

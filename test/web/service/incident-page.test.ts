@@ -1,8 +1,9 @@
 /** Incidents on pages: in the list of a service, and on a page of their own. */
 import fc from 'fast-check';
 import t from 'tap';
+import { incidentPath } from '../../../src/domain/incident/incident.ts';
 import { LANGUAGES } from '../../../src/web/language/language.ts';
-import { incidentPath, viewPageIncident, webAddress } from '../../../src/web/parts/incidents.ts';
+import { viewPageIncident, webAddress } from '../../../src/web/parts/incidents.ts';
 import { incident, NOW } from '../../site/site-world.ts';
 import { ODD_ID, startServiceWorld } from '../service-world.ts';
 
