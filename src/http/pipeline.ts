@@ -65,7 +65,7 @@ export interface PipelineOptions {
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, HEAD',
-  'Access-Control-Allow-Headers': 'Authorization, If-None-Match, Last-Event-ID',
+  'Access-Control-Allow-Headers': 'Authorization, X-Api-Key, If-None-Match, Last-Event-ID',
   'Access-Control-Max-Age': '86400',
 };
 

@@ -280,6 +280,11 @@ t.test('what is wrong, forbidden or without an equal is said in the form of Heal
   const bare = await fetch(`${world.origin}/api/v3/checks/`);
   t.strictSame([bare.status, await bare.json()], [401, { error: 'missing api key' }]);
   t.equal((await write('GET', 'v3/badges/')).status, 404);
+  const asked = { Origin: 'https://wall.example', 'Access-Control-Request-Method': 'GET' };
+  const preflight = await fetch(`${world.origin}/api/v3/checks/`, { method: 'OPTIONS', headers: asked });
+  t.match(preflight.headers.get('access-control-allow-headers'), /X-Api-Key/, 'for dashboards in browsers');
+  const seen = await fetch(`${world.origin}/api/v3/checks/`, { headers: { 'X-Api-Key': keyOf('read') } });
+  t.equal(seen.headers.get('access-control-allow-origin'), '*');
   t.equal((await write('GET', 'v3/checks/ffffffff-6c7f-4f1e-9a52-3f6f0c1d2e4b')).status, 404);
   t.equal((await world.registry.servicesOf(1)).length, 2, 'nothing was added');
 });
