@@ -10,6 +10,7 @@ import { AppliedMaintenanceSchema } from '../apply/apply-maintenances.ts';
 import { CONTENT_TYPES, type Plan } from '../apply/apply-plan.ts';
 import { domainIn } from '../apply/place-services.ts';
 import type { PublicServices } from '../apply/present-content.ts';
+import { readHostName } from '../domain/host-name.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';
@@ -136,7 +137,8 @@ export function applyRoute({ directory, context }: ApplySources): Route {
       ...services.flatMap(({ domain, verified }) => (verified ? [] : [domain])),
       ...created.map(({ key }) => key),
     ]);
-    return [...listed].filter((domain) => unverified.has(domain));
+    // Nobody can prove an address, or a name of a private network.
+    return [...listed].filter((domain) => unverified.has(domain) && readHostName(domain).ok);
   };
   return writeRoute({
     path: '/api/v1/apply',

@@ -104,7 +104,7 @@ export async function readWanted(
     lists.services,
     (one, index) => {
       const { key, before, slug } = places[index] ?? { key: '', before: null };
-      const known = { before: before?.check, slug: before?.slug };
+      const known = { before: before?.check, domain: before?.domain, slug: before?.slug };
       const reading = readServiceDocument(one, allowed, limits, known);
       if (!reading.ok) return reading;
       if (before !== null && before.domain !== reading.value.domain)

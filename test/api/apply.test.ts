@@ -250,3 +250,28 @@ t.test('the command applies files by a key', async (t) => {
   const gone = ['apply', '--server', 'http://127.0.0.1:9', '-f', path];
   t.match(await runCommandHere(gone), { status: 1, stderr: /cannot be reached/ });
 });
+
+t.test(
+  'a check of the API of Healthchecks may be listed as it was exported, and awaits no proof',
+  async (t) => {
+    const { world, apply, key } = await start(t);
+    const headers = { 'X-Api-Key': key };
+    const body = JSON.stringify({ name: 'Job', timeout: 3600 });
+    t.equal((await fetch(`${world.origin}/api/v3/checks/`, { method: 'POST', headers, body })).status, 201);
+    const job = {
+      domain: 'job.account-1.alt',
+      name: 'Job',
+      check: { kind: 'heartbeat' },
+      period: '1h',
+      grace: '1h',
+    };
+    const answer = { dry_run: false, changes: [], unchanged: 1, unverified: [] };
+    t.strictSame(await apply({ services: [job] }), { status: 200, json: answer });
+    t.match(await apply({ services: [{ ...job, period: '2h' }] }), { status: 200, json: { unchanged: 0 } });
+    const elsewhere = { ...job, domain: 'job.account-2.alt' };
+    t.match(await apply({ services: [elsewhere] }), {
+      status: 400,
+      json: { errors: [{ code: 'domain_invalid' }] },
+    });
+  },
+);

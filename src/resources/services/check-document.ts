@@ -235,11 +235,12 @@ function readUrl(
     return problem === null ? accept(url) : refuse({ code: 'url_refused', problem }, 'url');
   }
   const reading = readHostName(domain);
-  // A domain that is not valid is refused itself.
-  if (!reading.ok) return accept(url);
+  // A new domain that is not valid is refused itself.
+  if (!reading.ok && before === undefined) return accept(url);
+  const own = reading.ok ? reading.domain : domain;
   const host = URL.parse(url)?.hostname ?? '';
-  const isOwn = host === reading.domain || host.endsWith(`.${reading.domain}`);
-  return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
+  const isOwn = host === own || host.endsWith(`.${own}`);
+  return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: own }, 'url');
 }
 
 /**

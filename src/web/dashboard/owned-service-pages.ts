@@ -201,7 +201,7 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       shape: STATUS_SHAPES[current.status],
       verdict: describeVerdict(current, session.language, whyUnreached(causes, service, current)),
       proof: needsProof ? proofs.instructions(session.accountId, service.domain) : null,
-      isOutOfReach: !service.verified && !needsProof,
+      isOutOfReach: !service.verified && !needsProof && service.check.kind !== 'heartbeat',
       hasAddress: secret !== null || service.check.addressHash !== undefined,
       address: secret === null ? null : `${siteUrl}/beat/${secret}`,
       beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),

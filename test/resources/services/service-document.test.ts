@@ -236,6 +236,22 @@ t.test('it names a thousand wrong members at most', async (t) => {
   t.equal(reading.ok ? 0 : reading.refusals.length, 1_000);
 });
 
+t.test(
+  'the address of a check is at a host that stays though its account may no longer name it',
+  async (t) => {
+    const host = { before: { ...DEFAULT_CHECK, kind: 'heartbeat' }, domain: 'job.account-1.alt' } as const;
+    for (const [url, found] of [
+      ['https://job.account-1.alt/', []],
+      ['https://b.example/', [['check.url', 'url_elsewhere']]],
+    ] as const) {
+      const document = { domain: 'job.account-1.alt', check: { kind: 'http', url } };
+      const reading = readServiceDocument(document, ANY_DESTINATION, LIMITS, host);
+      const refusals = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
+      t.strictSame(refusals, found);
+    }
+  },
+);
+
 t.test('the address of an owner’s check is at the domain', async (t) => {
   const cases: readonly [url: string, isOwn: boolean][] = [
     ['https://a.example/x', true],

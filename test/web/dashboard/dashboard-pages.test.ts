@@ -158,5 +158,8 @@ t.test(
     await registry.trustAccount(ada.id, null, 1);
     t.match(await page(), /does not trust the account any more: it is not checked/);
     t.notMatch(await page(), /_upbeat\.nas\.local/, 'nobody can prove it');
+    const listening = { check: { ...DEFAULT_CHECK, kind: 'heartbeat' } } as const;
+    await registry.changeService('nas-local', listening);
+    t.notMatch(await page(), /does not trust/, 'heartbeats need no trust');
   },
 );
