@@ -177,8 +177,9 @@ function createPage(show: ShowPage, sources: DashboardSources) {
     const past = await readPast(service, session.language);
     const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
     const shownAs = directory.pageName(service);
-    // Nobody can prove an address, or a name of a private network.
-    const needsProof = !service.verified && readHostName(service.domain).ok;
+    // Nobody can prove an address, or a name of a private network, and the API takes no heartbeats by it.
+    const isPublicName = readHostName(service.domain).ok;
+    const needsProof = !service.verified && isPublicName;
     const signed = badgeAddresses.urlOf(service);
     const badge = { siteUrl, page: shownAs, request: DEFAULT_BADGE };
     const snippets =
@@ -206,7 +207,9 @@ function createPage(show: ShowPage, sources: DashboardSources) {
       address: secret === null ? null : `${siteUrl}/beat/${secret}`,
       beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
       checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
-      curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
+      curl: !isPublicName
+        ? null
+        : `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
       markdown: snippets.markdown,
       html: snippets.html,
       badge: signed === null ? `/api/badge/${shownAs}` : signed.slice(siteUrl.length),
