@@ -3,6 +3,7 @@ import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { readColour } from '../domain/page-colour.ts';
 import { type AnyBadge, percentOf, SHIELD_STYLES, type ShieldPicture } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
+import { responseTimeOf } from '../domain/status/agree.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
@@ -149,10 +150,11 @@ interface Duration {
 
 function describe(
   kind: Kind,
-  { status, latest }: CurrentStatus,
+  current: CurrentStatus,
   figures: BadgeFigures | null,
   { query, duration, now }: Asked & { readonly now: number },
 ): Words {
+  const { status, latest } = current;
   const { upLabel = 'Up', downLabel = 'Down', label = 'Status', labelPrefix, labelSuffix } = query;
   const joined = (usual: string, after = labelSuffix) => [labelPrefix, query.label ?? usual, after].join('');
   const time = (usual: string, ms: number | null | undefined): Words => {
@@ -181,10 +183,16 @@ function describe(
     case 'avg-response':
       return time(joined(`Avg. Response (${duration?.amount}${duration?.unit})`), figures?.bucket.meanMs);
     case 'response':
-      return time(joined('Response'), latest?.responseTimeMs);
+      return time(joined('Response'), responseTimeMsOf(current));
     case 'cert-exp':
       return describeCertificate(latest?.certificateExpiresAt ?? null, query, now, joined('Cert Exp.'));
   }
+}
+
+/** The response time; null: none is known. A heartbeat that reports none has 0 in our API. */
+function responseTimeMsOf(current: CurrentStatus): number | null {
+  const ms = responseTimeOf(current);
+  return ms === 0 && current.latest?.source === 'heartbeat' ? null : ms;
 }
 
 function describeCertificate(endsAt: number | null, query: Query, now: number, label: string): Words {

@@ -79,6 +79,11 @@ t.test('it answers with the words and colours of Uptime Kuma, or those of the ad
   await world.status.put([current(1, check(NOW + 2, { status: 'down', responseTimeMs: null }))]);
   t.strictSame((await read('shop/status?downLabel=Away')).shown, ['Status: Away', grey, '#c2290a']);
   t.strictSame((await read('shop/response')).shown, ['N/A', '#999999']);
+  const beat = check(NOW + 3, { source: 'heartbeat', responseTimeMs: 0 });
+  await world.status.put([current(1, beat)]);
+  t.strictSame((await read('shop/response')).shown, ['N/A', '#999999'], 'it reports no response time');
+  await world.status.put([current(1, check(NOW + 4, { responseTimeMs: 0 }))]);
+  t.equal((await read('shop/response')).shown[0], 'Response: 0ms');
   t.strictSame((await read('shop/cert-exp')).shown, ['No/Bad Cert', '#999999']);
 });
 
