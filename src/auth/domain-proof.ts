@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { OutboundResponse, Requests } from '../outbound/outbound.ts';
-import type { FactStore } from '../store/ports/registry.ts';
+import type { SharedFactStore } from '../store/ports/registry.ts';
 import type { PageDomainStore } from '../store/ports/status-pages.ts';
 
 /** The interval at which a proof is checked, milliseconds. One that is missing is checked every hour. */
@@ -42,19 +42,16 @@ const MAX_REDIRECTS = 2;
 
 /** Opens the proofs of this installation; the first start creates the secret. */
 export async function openDomainProofs(options: {
-  readonly registry: FactStore;
+  readonly registry: SharedFactStore;
   readonly outbound: Requests;
   /** Addresses that owners' domains may have. */
   readonly policy: AddressPolicy;
   readonly nameservers: readonly string[];
 }) {
   const { registry, outbound, policy, nameservers } = options;
-  let secret = await registry.getFact(SECRET_FACT);
-  if (secret === null) {
-    secret = randomBytes(32).toString('hex');
-    await registry.setFact(SECRET_FACT, secret);
-  }
-  const key = secret;
+  const key =
+    (await registry.getFact(SECRET_FACT)) ??
+    (await registry.ensureFact(SECRET_FACT, randomBytes(32).toString('hex')));
   /** The token and its places. */
   const instructions = (accountId: number, domain: string) => {
     const digest = createHmac('sha256', key).update(`${accountId}\n${domain}`).digest('hex');

@@ -1,5 +1,6 @@
 /** Proofs of control over a domain: by a TXT record of a real name server, or by a file of the site. */
 import t, { type Test } from 'tap';
+import { getOrInsert } from '../../src/async/bounded-map.ts';
 import { type DomainProofs, openDomainProofs } from '../../src/auth/domain-proof.ts';
 import { describeRefusal } from '../../src/domain/refusal.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
@@ -20,7 +21,7 @@ async function world(t: Test) {
     openDomainProofs({
       registry: {
         getFact: async (name) => facts.get(name) ?? null,
-        setFact: async (name, value) => void facts.set(name, value),
+        ensureFact: async (name, value) => getOrInsert(facts, name, () => value),
       },
       outbound: {
         async request(request) {

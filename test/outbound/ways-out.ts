@@ -1,4 +1,5 @@
 /** Every way by which owners, or vendors, choose an address that the program connects to, each as a function of that address. */
+import { getOrInsert } from '../../src/async/bounded-map.ts';
 import { openDomainProofs } from '../../src/auth/domain-proof.ts';
 import { systemClock } from '../../src/clock.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
@@ -150,7 +151,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
     const proofs = await openDomainProofs({
       registry: {
         getFact: async (name) => facts.get(name) ?? null,
-        setFact: async (name, value) => void facts.set(name, value),
+        ensureFact: async (name, value) => getOrInsert(facts, name, () => value),
       },
       ...{ outbound, policy, nameservers },
     });

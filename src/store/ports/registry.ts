@@ -34,6 +34,12 @@ export interface FactStore {
   setFact(name: string, value: string): Promise<void>;
 }
 
+/** Facts that are made once, and then are the same for all processes. */
+export interface SharedFactStore extends Pick<FactStore, 'getFact'> {
+  /** Sets a fact that is unset. Returns its value. */
+  ensureFact(name: string, value: string): Promise<string>;
+}
+
 export interface Registry
   extends ServiceStore,
     ServiceStateStore,
@@ -71,6 +77,7 @@ export interface Registry
     ContentStore,
     LeaseStore,
     FactStore,
+    SharedFactStore,
     WriteCounter {
   close(): Promise<void>;
 }

@@ -168,6 +168,11 @@ const CALLS: Calls<ServedByCalls> = {
   ...CONTENT_CALLS,
   getFact: read(async (registry, name) => await registry.secrets.readFact(registry, name)),
   setFact: write(async (registry, name, value) => await registry.secrets.writeFact(registry, name, value)),
+  ensureFact: write(async (registry, name, value) => {
+    const known = await registry.secrets.readFact(registry, name);
+    if (known === null) await registry.secrets.writeFact(registry, name, value);
+    return known ?? value;
+  }),
 };
 
 /** The methods after which there may be work for others. Routine updates, which are most writes, only repeat a status. */

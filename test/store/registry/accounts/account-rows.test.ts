@@ -59,6 +59,10 @@ overBoth(async (t, open) => {
     await registry.setFact('', 'empty name');
     t.equal(await registry.getFact('cursor'), '2');
     await registry.close();
-    t.equal(await (await open(t, dataDir)).getFact('cursor'), '2');
+    const [one, other] = [await open(t, dataDir), await open(t, dataDir)];
+    t.equal(await one.getFact('cursor'), '2');
+    const made = await Promise.all([one.ensureFact('made', 'here'), other.ensureFact('made', 'there')]);
+    const stored = await one.getFact('made');
+    t.strictSame(made, [stored, stored], 'two processes that make it at once have the same');
   });
 });
