@@ -21,11 +21,19 @@ import { serviceChanges } from '../../resources/services/services.ts';
 import type { StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import type { TransitionReads } from '../../store/ports/updates.ts';
 import { addCheck, slugOfCheck, slugOfName, uuidOfCheck } from './checks.ts';
-import { invalid, membersOfCheck, patchOfCheck, readWantedCheck, type WantedCheck } from './read-check.ts';
+import {
+  invalid,
+  membersOfCheck,
+  patchOfCheck,
+  readWantedCheck,
+  type WantedCheck,
+  wordsOf,
+} from './read-check.ts';
 import {
   type CheckReader,
   type CheckSources,
   channelsOf,
+  chosenMembers,
   isoTime,
   uniqueKeyOf,
   viewChannel,
@@ -187,11 +195,11 @@ async function findByName(sources: ApiSources, reader: CheckReader, name: string
 async function listChecks(sources: ApiSources, reader: CheckReader, query: string) {
   const parameters = new URLSearchParams(query);
   const [tags, slug] = [parameters.getAll('tag'), parameters.get('slug')];
-  const views = await viewChecks(sources, reader, await checksOf(sources, reader));
-  return views.filter((view) => {
-    const own = view.tags.split(' ');
-    return tags.every((tag) => own.includes(tag)) && (!slug || view.slug === slug);
+  const checks = (await checksOf(sources, reader)).filter((service) => {
+    const own = chosenMembers(sources, service);
+    return tags.every((tag) => own.tags.split(' ').includes(tag)) && (!slug || own.slug === slug);
   });
+  return await viewChecks(sources, reader, checks);
 }
 
 /** Adds a check, or changes the one that `unique` finds. */
@@ -218,12 +226,12 @@ async function findUnique(
 ): Promise<Service | null> {
   const { unique = [] } = wanted;
   if (unique.length === 0 || unique.some((name) => wanted[name] === undefined)) return null;
-  const services = await checksOf(sources, reader);
-  const views = await viewChecks(sources, reader, services);
-  const at = views.findIndex((view) =>
-    unique.every((name) => (name in view ? view[name as keyof typeof view] : undefined) === wanted[name]),
-  );
-  return services[at] ?? null;
+  const sought = { ...wanted, tags: wordsOf(wanted.tags ?? '').join(' ') };
+  const found = (await checksOf(sources, reader)).find((service) => {
+    const own: WantedCheck = chosenMembers(sources, service);
+    return unique.every((name) => own[name] === sought[name]);
+  });
+  return found ?? null;
 }
 
 async function changeCheck(

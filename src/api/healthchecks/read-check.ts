@@ -115,8 +115,13 @@ export function readNote(note = ''): { readonly desc: string; readonly tags: str
   return { desc: note.replace(TAGS, ''), tags };
 }
 
+/** The tags of a text. */
+export function wordsOf(tags: string): readonly string[] {
+  return tags.split(/\s+/).filter((tag) => tag !== '');
+}
+
 function noteOf({ desc, tags }: ReturnType<typeof readNote>): string {
-  const words = tags.split(/\s+/).filter((tag) => tag !== '');
+  const words = wordsOf(tags);
   const lines = [desc.replaceAll('\r\n', '\n').trim(), words.length === 0 ? '' : `Tags: ${words.join(', ')}`];
   const note = lines.filter((line) => line !== '').join('\n');
   if (note.length > MAX_NOTE_LENGTH)

@@ -49,6 +49,20 @@ export async function viewChecks(sources: CheckSources, reader: CheckReader, ser
   );
 }
 
+/** The members of a check that its owner chooses, which a service has without a look at its heartbeats. */
+export function chosenMembers({ limits }: Pick<CheckSources, 'limits'>, service: Service) {
+  const { periodMs, graceMs = 0, schedule } = service.check;
+  return {
+    name: service.name,
+    slug: slugOfCheck(service),
+    ...readNote(service.note),
+    grace: Math.round(graceMs / 1_000),
+    ...(schedule === undefined
+      ? { timeout: Math.round((periodMs ?? limits().silenceMs) / 1_000) }
+      : { schedule: schedule.cron, tz: schedule.timezone }),
+  };
+}
+
 function viewCheck(
   sources: CheckSources,
   { key, version }: CheckReader,
@@ -62,12 +76,8 @@ function viewCheck(
   // A pause ends a run, as with Healthchecks.
   const started = summary?.isStarted === true && !service.paused;
   const isShown = version === 1 && started && times.status !== 'down';
-  const { periodMs, graceMs = 0, schedule } = service.check;
   return {
-    name: service.name,
-    slug: slugOfCheck(service),
-    ...readNote(service.note),
-    grace: Math.round(graceMs / 1_000),
+    ...chosenMembers(sources, service),
     n_pings: summary?.count ?? 0,
     status: isShown ? 'started' : times.status,
     started,
@@ -95,9 +105,6 @@ function viewCheck(
             .join(','),
         }
       : { unique_key: uniqueKeyOf(uuid) }),
-    ...(schedule === undefined
-      ? { timeout: Math.round((periodMs ?? sources.limits().silenceMs) / 1_000) }
-      : { schedule: schedule.cron, tz: schedule.timezone }),
   };
 }
 

@@ -130,6 +130,9 @@ t.test('the requests of the Terraform provider and of Ansible work in each versi
   t.equal(first.status, 201);
   const second = await write('POST', 'v2/checks/', { ...ansible, timeout: 600 }, form);
   t.match(second, { status: 200, json: { uuid: first.json.uuid, timeout: 600 } });
+  const unique = { ...ansible, tags: ' x ', unique: ['name', 'tags', 'timeout'], timeout: 600 };
+  t.equal((await write('POST', 'v2/checks/', unique, form)).status, 200, 'however tags are separated');
+  t.equal((await write('POST', 'v2/checks/', { ...unique, grace: 60, unique: ['slug'] }, form)).status, 201);
   t.equal(first.json.ping_url.split('/').at(-1), first.json.uuid, 'which Ansible takes it from');
   t.equal((await write('DELETE', `v2/checks/${first.json.uuid}`, undefined, form)).status, 200);
   t.equal((await write('POST', 'v3/checks/', undefined)).json.slug, 'check');
