@@ -1,5 +1,6 @@
 /** `/dashboard/webhooks`: the addresses that get the events of an account's services, and the deliveries to them. */
 
+import type { WebhookFormat } from '../../domain/webhook-event.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../resources/webhooks/webhooks.ts';
@@ -14,6 +15,11 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
+/** The same in every language. */
+const FORMAT_NAMES: Readonly<Record<WebhookFormat, string>> = {
+  json: 'JSON',
+  cloudevents: 'CloudEvents 1.0',
+};
 
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry } = sources;
@@ -32,11 +38,12 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
     const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
     return show('./dashboard-webhooks', session, refused, {
       title: dashboard.webhooks,
+      formats: Object.entries(FORMAT_NAMES),
       secret,
       webhooks: webhooks.map(({ id, url, createdAt, format }) => ({
         id,
         url,
-        isCloudEvents: format === 'cloudevents',
+        format: format === undefined || format === 'json' ? null : FORMAT_NAMES[format],
         since: dashboard.since(time(createdAt)),
       })),
       deliveries: deliveries.map((delivery) => ({
