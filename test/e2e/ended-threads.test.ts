@@ -55,7 +55,7 @@ t.test('threads of one program that end', async (t) => {
   /** Ends the thread of an entry; resolves once the output tells of it. */
   const end = async (entry: string, told: RegExp) => {
     const before = program.output().length;
-    writeFileSync(join(orders, entry), '');
+    writeFileSync(join(orders, entry), 'end');
     await until(() => told.test(program.output().slice(before)), 60_000);
   };
   /** Lets the thread of an entry hang during `work`. */

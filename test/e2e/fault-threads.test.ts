@@ -66,7 +66,7 @@ t.test('threads that end, and the mail server', { buffered: true }, async (t) =>
   const endThread = (entry: string, said: RegExp): Switch => ({
     async begin() {
       const before = world.output().length;
-      writeFileSync(join(orders, entry), '');
+      writeFileSync(join(orders, entry), 'end');
       await until(() => said.test(world.output().slice(before)), 60_000);
     },
     end() {},

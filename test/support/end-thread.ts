@@ -1,7 +1,8 @@
 /**
  * Loaded into every thread of a program by `NODE_OPTIONS`: ends the thread by a fault once a file with the name of its entry
- * appears in the folder of `TEST_END_THREADS`. With the content `hang`, the thread hangs until the file is gone; it writes `hangs`
- * to the file first; with `slow` it stands still for three quarters of the time. No signal reaches a single thread. Entries are those of `workers/`, and Piscina's `worker.js` for a probe thread.
+ * and the content `end` appears in the folder of `TEST_END_THREADS`. With `hang`, the thread hangs until the file is gone; it writes `hangs`
+ * to the file first; with `slow` it stands still for three quarters of the time. No signal reaches a single thread. Entries are
+ * those of `workers/`, and Piscina's `worker.js` for a probe thread.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -28,8 +29,8 @@ if (!isMainThread && folder !== undefined)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * POLL_MS);
       return;
     }
-    // The thread that hung may have been replaced by this one.
-    if (word === 'hang' || word === 'hangs') return;
+    // A file is empty at first, and the thread that hung may have been replaced by this one.
+    if (word !== 'end') return;
     rmSync(order);
     throw new Error(`the test ends ${order}`);
   }, POLL_MS).unref();
