@@ -89,3 +89,22 @@ t.test('it asks for the same word after a restart', async (t) => {
   const { open, proofs } = await world(t);
   t.strictSame((await open()).instructions(1, 'a.org'), proofs.instructions(1, 'a.org'));
 });
+
+t.test(
+  'what is derived is the same after a restart, and neither a word of a proof nor of others',
+  async (t) => {
+    const { open, proofs } = await world(t);
+    const [again, elsewhere] = [await open(), (await world(t)).proofs];
+    const derived = proofs.derive('check 1 2');
+    t.equal(derived.length, 32);
+    t.strictSame(again.derive('check 1 2'), derived);
+    for (const other of [
+      proofs.derive('check 2 2'),
+      proofs.derive('check 1 22'),
+      elsewhere.derive('check 1 2'),
+    ])
+      t.notSame(other, derived);
+    const { word } = proofs.instructions(1, '2');
+    t.notMatch(word, proofs.derive('1\n2').toString('hex').slice(0, 40), 'words of proofs are public');
+  },
+);
