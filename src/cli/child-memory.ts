@@ -1,8 +1,6 @@
 /**
  * Chooses options of the program's process that reduce its memory: fewer arenas, compiled sources at hand, small heaps.
  */
-import { type Dirent, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { SMALL_HEAPS, SMALL_MAIN_HEAP, USUAL_HEAPS } from '../thread/v8-options.ts';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
@@ -11,9 +9,6 @@ export const SMALL_BYTES = 1_073_741_824;
 const SMALL_FLEET = { services: 5_000, checksPerSecond: 100 };
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
 const SHARED_AUTHORITIES = '--use-system-ca';
-/** The folder of the machine's authorities, and the file in it that holds them all. */
-const AUTHORITIES_FOLDER = '/etc/ssl/certs';
-const ALL_AUTHORITIES = 'ca-certificates.crt';
 /** By default the allocator has several heaps per processor, which do not share freed memory. */
 const ARENAS = '2';
 /**
@@ -56,26 +51,6 @@ export function planMemory(
     execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : isSmall ? small : USUAL_HEAPS)],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
-}
-
-/**
- * Returns the variables by which Node.js reads each authority of the machine once: it would read the folder, too, where two links lead to
- * each of them, and keep all three, 2 MB. None where the operator has set them, or has put a file into the folder, which may be in no other.
- */
-export function planAuthorities(
-  env: Readonly<Record<string, string | undefined>>,
-  folder = AUTHORITIES_FOLDER,
-): Readonly<Record<string, string>> {
-  if (env.SSL_CERT_FILE !== undefined || env.SSL_CERT_DIR !== undefined) return {};
-  let entries: readonly Dirent[] = [];
-  try {
-    entries = readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // Other systems have other folders.
-  }
-  const files = entries.filter((entry) => !entry.isSymbolicLink() && !entry.isDirectory());
-  if (files.length !== 1 || files[0]?.name !== ALL_AUTHORITIES) return {};
-  return { SSL_CERT_FILE: join(folder, ALL_AUTHORITIES), SSL_CERT_DIR: '' };
 }
 
 /** Returns what {@link planMemory} does for large heaps, for a process that runs with small ones. `env`: its environment. */

@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/resolve-config.ts';
-import { planAuthorities, planMemory, SMALL_BYTES } from './child-memory.ts';
+import { planMemory, SMALL_BYTES } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
 import { openCompileCache } from './compile-cache.mjs';
 import { printNote, printText } from './output.ts';
@@ -47,7 +47,7 @@ export function planParent(config: string, env: NodeJS.ProcessEnv) {
       ...[entry, pathOf('./program.ts'), bundler, bundle, config, options],
       ...[process.execPath, ...plan.execArgv],
     ],
-    env: { ...env, ...plan.env, ...planAuthorities(env) },
+    env: { ...env, ...plan.env },
   };
 }
 

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { planAuthorities, planLargeHeaps, planMemory } from '../../src/cli/child-memory.ts';
+import { planLargeHeaps, planMemory } from '../../src/cli/child-memory.ts';
 import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 t.test('it keeps heaps small where they are wanted so, and what the operator has set', (t) => {
@@ -42,22 +42,6 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     env: { HOME: '/', MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
   t.same(planLargeHeaps(own).env, own, 'the heaps grow, and what the operator has set stays');
-  t.end();
-});
-
-t.test('it reads each authority of the machine once', (t) => {
-  const one = t.fixture('symlink', '../one.pem');
-  const folder = t.testdir({
-    certs: { 'ca-certificates.crt': '', 'one.pem': one, '0a1b2c3d.0': one, java: {} },
-    'one.pem': '',
-  });
-  const certs = join(folder, 'certs');
-  t.same(planAuthorities({}, certs), { SSL_CERT_FILE: join(certs, 'ca-certificates.crt'), SSL_CERT_DIR: '' });
-  t.same(planAuthorities({ SSL_CERT_FILE: '/mine.pem' }, certs), {});
-  t.same(planAuthorities({ SSL_CERT_DIR: '/mine' }, certs), {});
-  t.same(planAuthorities({}, join(folder, 'none')), {}, 'another system');
-  writeFileSync(join(certs, 'mine.pem'), '');
-  t.same(planAuthorities({}, certs), {}, 'an authority that the file may not hold');
   t.end();
 });
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRunByNpx } from '../../src/cli/start.ts';
+import { isRunByNpx, planParent } from '../../src/cli/start.ts';
 import { until } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
 
@@ -20,6 +20,13 @@ t.test('it knows what npx has started by itself', async (t) => {
   ] as const) {
     const env = { npm_lifecycle_event: event, npm_lifecycle_script: script };
     t.equal(isRunByNpx(env), expected, `${event}: ${script}`);
+  }
+});
+
+t.test('it leaves to Node.js and the operator which authorities are trusted', async (t) => {
+  for (const given of [{}, { SSL_CERT_FILE: '/mine.pem' }, { SSL_CERT_DIR: '/mine' }]) {
+    const { env } = planParent('upbeat.yaml', given);
+    t.same(Object.fromEntries(Object.entries(env).filter(([name]) => /^SSL_|CA_CERTS/.test(name))), given);
   }
 });
 
