@@ -137,7 +137,13 @@ export class RequestServer {
       this.#respond(own.path, own, request, response);
       return;
     }
-    this.#table ??= this.#loadTable();
+    try {
+      this.#table ??= this.#loadTable();
+    } catch (thrown) {
+      // The monitor goes on; the next request tries again.
+      this.#fail(path, thrown, response);
+      return;
+    }
     const { koa, isRoute, findAtDomain, hotRoutes } = this.#table;
     if (this.#base !== '' && page === null)
       message.url = stripBasePath(message.url ?? '/', this.#base, isRoute);
@@ -209,12 +215,14 @@ export class RequestServer {
     void attempt(
       () => this.#answer(route, request, response),
       () => {},
-      (thrown) => {
-        const { message, stack } = toError(thrown);
-        this.#log.error({ path, problem: message, stack }, 'a request failed outside its handler');
-        response.destroy();
-      },
+      (thrown) => this.#fail(path, thrown, response),
     );
+  }
+
+  #fail(path: string, thrown: unknown, response: ServerResponse) {
+    const { message, stack } = toError(thrown);
+    this.#log.error({ path, problem: message, stack }, 'a request failed outside its handler');
+    response.destroy();
   }
 }
 
