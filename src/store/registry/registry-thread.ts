@@ -120,13 +120,16 @@ export async function openRegistryMethods({
     // The changes of a long page would not fit the usual cache, so that they were written several times.
     putCataloguePage: async (page: string) => {
       setCache(opened, 'filling');
-      return await methods.putCataloguePage(page);
+      try {
+        return await methods.putCataloguePage(page);
+      } catch (error) {
+        // Nothing may follow.
+        setCache(opened, 'usual');
+        throw error;
+      }
     },
-    endCatalogue: async (ids: Float64Array, digest: string) => {
-      const removed = await methods.endCatalogue(ids, digest);
-      setCache(opened, 'usual');
-      return removed;
-    },
+    endCatalogue: (ids: Float64Array, digest: string) =>
+      methods.endCatalogue(ids, digest).finally(() => setCache(opened, 'usual')),
     sealSecrets: async () => {
       const sealed = await methods.sealSecrets();
       if (sealed > 0) await read(async () => rewriteFile(opened));

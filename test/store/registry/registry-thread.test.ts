@@ -1,5 +1,5 @@
 /** The registry in its thread, several of them beside each other as processes would be. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
@@ -138,4 +138,19 @@ t.test('it rejects calls after it was closed', async (t) => {
     ['words'],
   );
   database.close();
+});
+
+t.test('it copies its log as often as before when a page of a catalogue was refused', async (t) => {
+  const dataDir = t.testdir();
+  const registry = await open(dataDir);
+  t.teardown(() => registry.close());
+  await t.rejects(registry.putCataloguePage(JSON.stringify([entry('a'), entry('a')])), {
+    code: 'slug_taken',
+  });
+  for (let part = 0; part < 12; part++) {
+    const pages = [JSON.stringify(Array.from({ length: 2_000 }, (_, index) => entry(`s${part}-${index}`)))];
+    await registry.putCatalogue({ pages, isPart: true, digest: '' });
+  }
+  const { size } = statSync(`${registryFile(dataDir)}-wal`);
+  t.ok(size < 10_000_000, `the log has ${size} bytes; with pages to come it would have more`);
 });
