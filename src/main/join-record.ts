@@ -112,9 +112,12 @@ export class FirstServices {
     this.#pages.push(entries.map((entry, index) => firstService(entry, ids[index] ?? 0)));
   };
 
-  /** Their states; null: the registry has had other changes until this position of its feed, so that it must be asked. */
+  /**
+   * Their states; null: the registry must be asked, since there are none, or since it has had other changes until this position of its
+   * feed. A process that takes over may not have heard of services that the one before added: it is then at position 0, too.
+   */
   pages(lastChange: number): StatePages | null {
-    return lastChange === this.#count ? this.#states() : null;
+    return this.#count > 0 && lastChange === this.#count ? this.#states() : null;
   }
 
   *#states(): Generator<readonly ServiceState[], void, undefined> {

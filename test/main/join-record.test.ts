@@ -8,6 +8,7 @@ t.test('it has the services of a first catalogue as the registry would give them
   const registry = await openRegistryHere(t.testdir());
   t.teardown(() => registry.close());
   const first = new FirstServices();
+  t.equal(first.pages(await registry.lastChange()), null, 'nothing was stored yet');
   const put = async (...entries: readonly NewService[]) => {
     const page = JSON.stringify(entries);
     first.add(page, (await registry.putCataloguePage(page)).ids);
