@@ -299,7 +299,9 @@ export async function storeWhileReading(
     log.info({ ...(await pages.end(asStored(mark, version).digest)), file }, message);
     return true;
   } catch (error) {
-    if (refusalOf(error) === null) throw error;
+    // A page has entries that exclude each other, perhaps because the file was rewritten while it was read.
+    const isProblem = ['slug_taken', 'domain_taken'].includes(errorCodeOf(error) ?? '');
+    if (refusalOf(error) === null && !isProblem) throw error;
     return false;
   }
 }

@@ -133,3 +133,14 @@ t.test('it leaves a list to others that has a problem, or while the disk is full
   }
   t.same([await world.slugs(), world.lines, world.pages()], [[], [], 1]);
 });
+
+t.test('it leaves a long list to others that has a slug twice', async (t) => {
+  const world = await begin(t);
+  const slugs = Array.from({ length: 6_000 }, (_, index) => `s${index}`);
+  const file = writeFile(
+    t,
+    ['s1', ...slugs].map((slug) => entryText(slug)),
+  );
+  t.equal(await storeWhileReading({ ...world.writing, file }, 'it is loaded', () => {}), false);
+  t.same([await world.slugs(), world.lines, world.pages()], [[], [], 1]);
+});
