@@ -57,17 +57,32 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   const checked = new IdMap<number>();
   const changedAt = new IdMap<number>();
   let newestCheckAt: number | null = null;
+  // The first reader may come long after the start: the latest checks of the last minute are counted, too.
+  const createdAt = clock.now();
+  const recent: (readonly [service: Service, ageMs: number])[] = [];
+  let oldestMs = 0;
   for (const service of directory.every?.() ?? directory.all()) {
     const head = status.headOf(service.id);
     statuses.set(service.id, head?.status ?? 'unknown');
-    if (audienceOf(service) === '' && (head?.checkedAt ?? 0) > (newestCheckAt ?? 0))
-      newestCheckAt = head?.checkedAt ?? null;
+    const checkedAt = head?.checkedAt ?? null;
+    if (checkedAt === null) continue;
+    if (audienceOf(service) === '' && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
+    const ageMs = Math.max(0, createdAt - checkedAt);
+    if (ageMs >= RATE_SECONDS * 1_000) continue;
+    recent.push([service, ageMs]);
+    oldestMs = Math.max(oldestMs, ageMs);
   }
   const listeners = createListeners<[head: StatusHead, changed: boolean, audience: string, at: number]>();
-  const rate = createRate(clock);
+  const startedAt = clock.monotonic() - oldestMs;
+  const rate = createRate(clock, startedAt);
   /** Of the services that are not public, by their accounts. */
   const rates = new BoundedMap<number, ReturnType<typeof createRate>>(MAX_RATES);
-  const startedAt = clock.monotonic();
+  const rateOf = (service: Service | null) => {
+    if (audienceOf(service) === '') return rate;
+    const accountId = service?.accountId ?? null;
+    return accountId === null ? null : getOrInsert(rates, accountId, () => createRate(clock, startedAt));
+  };
+  for (const [service, ageMs] of recent) rateOf(service)?.note(ageMs);
   let number = 0;
   let records = 0;
 
@@ -85,12 +100,8 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     if (changed) changedAt.set(serviceId, at);
     // Records that fill a copy at its start are not checks of this minute.
     const isRecent = head.observedAt > clock.now() - RATE_SECONDS * 1_000;
-    if (isForAll) {
-      if (isRecent) rate.note();
-      if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
-    } else if (service !== null && service.accountId !== null && isRecent) {
-      getOrInsert(rates, service.accountId, () => createRate(clock, startedAt)).note();
-    }
+    if (isRecent) rateOf(service)?.note();
+    if (isForAll && checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
     listeners.notify(head, changed, audience, at);
   });
 
@@ -137,7 +148,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
      */
     watch: listeners.add,
     /**
-     * The state of the monitor, as a reader may know it. `checksPerSecond`: over the last minute, or since the start if that is shorter.
+     * The state of the monitor, as a reader may know it. `checksPerSecond`: over the last minute, or since the first check if that is shorter.
      * `newestCheckAt`: start of the newest check, epoch milliseconds; null: none was seen. `late`: number of services
      * that were last seen more than two intervals ago, without paused ones and those of unverified domains; with many services it
      * is up to a second old.
@@ -162,7 +173,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
 }
 
 /** Creates a counter per second over the last minute; `startedAt`: since when it counts, monotonic milliseconds. */
-function createRate(clock: Clock, startedAt = clock.monotonic()) {
+function createRate(clock: Clock, startedAt: number) {
   const counts = new Array<number>(RATE_SECONDS).fill(0);
   let second = 0;
   const advance = () => {
@@ -173,8 +184,9 @@ function createRate(clock: Clock, startedAt = clock.monotonic()) {
     return now % RATE_SECONDS;
   };
   return {
-    note() {
-      const place = advance();
+    /** Counts a check of so long ago, milliseconds, within the last minute and after the start. */
+    note(ageMs = 0) {
+      const place = (advance() + RATE_SECONDS - Math.floor(ageMs / 1_000)) % RATE_SECONDS;
       counts[place] = (counts[place] ?? 0) + 1;
     },
     perSecond() {

@@ -120,6 +120,20 @@ t.test('among very many services it counts those that are late once a second', a
   changes.close();
 });
 
+t.test('it counts the checks of the last minute from before its first reader', async (t) => {
+  const services = Array.from({ length: 80 }, (_, index) => service(index + 1, `s${index + 1}`));
+  const { clock, status, make } = world(services);
+  // Two a second for 40 seconds.
+  await status.put(services.map(({ id }) => current(id, check(NOW - 500 * (id - 1)))));
+  const changes = make();
+  t.equal(changes.monitor().checksPerSecond, 2);
+  await clock.advance(59_000);
+  t.equal(changes.monitor().checksPerSecond, 2 / 60, 'the newest of them');
+  await clock.advance(1_000);
+  t.equal(changes.monitor().checksPerSecond, 0);
+  changes.close();
+});
+
 t.test('it counts no copy that is filled from elsewhere', async (t) => {
   const { status, make } = world();
   const changes = make();
