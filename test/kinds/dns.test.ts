@@ -1,7 +1,6 @@
 /** `dns` checks against name servers on loopback, hostile ones included. */
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Answer, encode, type Packet, TRUNCATED_RESPONSE } from 'dns-packet';
 import t, { type Test } from 'tap';
 import type { CheckSettings } from '../../src/domain/service.ts';
@@ -10,6 +9,7 @@ import { portOf, validateSettings } from '../../src/kinds/settings.ts';
 import type { RecordType } from '../../src/outbound/name-message.ts';
 import { openProbe, type Trial } from '../probe/try-probe.ts';
 import { until } from '../support/loopback.ts';
+import { bindBoth } from '../support/name-server.ts';
 
 const NAME = 'shop.example.org';
 
@@ -33,23 +33,18 @@ const SERVFAIL = 2;
 const NXDOMAIN = 3;
 
 async function serve(t: Test, { udp = () => [], tcp }: Script) {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.once('data', (bytes: Buffer) => tcp?.(socket, bytes.readUInt16BE(2)));
+  const { udp: socket, tcp: server } = await bindBoth(0);
+  const { port } = socket.address();
+  server.on('connection', (connection) => {
+    connection.on('error', () => {});
+    connection.once('data', (bytes: Buffer) => tcp?.(connection, bytes.readUInt16BE(2)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const socket = createSocket('udp4');
   let queries = 0;
   socket.on('message', (query, from) => {
     queries++;
     for (const packet of udp(query.readUInt16BE(0), query, from.port))
       socket.send(packet, from.port, from.address);
   });
-  socket.bind(port, '127.0.0.1');
-  await once(socket, 'listening');
   const open = new Set<Socket>();
   server.on('connection', (one) => {
     open.add(one);

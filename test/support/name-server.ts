@@ -95,8 +95,8 @@ export async function startNameServer(answer: AnswerName, port = 0): Promise<Nam
   };
 }
 
-/** Listens on one port by both transports. */
-async function bindBoth(wanted: number): Promise<{ udp: UdpSocket; tcp: Server }> {
+/** Opens both at one port; `wanted`: 0 is any. Another program may have the other socket of a free port. */
+export async function bindBoth(wanted: number): Promise<{ udp: UdpSocket; tcp: Server }> {
   for (;;) {
     const tcp = createServer();
     tcp.listen(wanted, '127.0.0.1');
