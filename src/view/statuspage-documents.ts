@@ -94,7 +94,7 @@ export interface ShownIncident extends ShownPost {
   readonly severity: Severity;
   readonly status: IncidentStatus;
   readonly startedAt: number;
-  /** The findings of its owner afterwards, plain text; null: none yet. */
+  /** The owner's postmortem, plain text; null: not written yet. */
   readonly postMortem: { readonly at: number; readonly text: string } | null;
 }
 

@@ -14,7 +14,7 @@ import { MAX_LISTED, type ShownIncident, type ShownMaintenance } from './statusp
 /** Maximum number of owners' incidents in a document whose texts are read in full. */
 const MAX_WHOLE = 20;
 
-/** The services that a document may name as such, and the addresses of what is told of them. */
+/** The services whose real names and addresses a document may show, and the links of their incidents. */
 interface Subjects {
   readonly siteUrl: string;
   readonly services: readonly Service[];

@@ -41,8 +41,8 @@ export function slugOfName(name: string): string {
 }
 
 /**
- * The end of the hosts of an account's checks, which have no host of their own. Names below .alt are outside of the DNS (RFC 9476), and
- * with the account in them they are taken from nobody.
+ * The end of the hosts of an account's checks, which have no real host. Names below .alt are outside the DNS (RFC 9476), and with
+ * the number of the account they cannot collide with those of another one.
  */
 const endOf = (accountId: number | null) => `.account-${accountId}.alt`;
 
