@@ -5,6 +5,7 @@ import type KoaRouter from '@koa/router';
 import type { Context, default as KoaApplication } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
+import { UUID_FORM } from '../domain/heartbeat/heartbeat-rules.ts';
 import { domainOrigin } from '../domain/status-page.ts';
 import { toError } from '../error.ts';
 import { basePathOf, headersBelow, stripBasePath } from '../http/base-path.ts';
@@ -227,7 +228,7 @@ export class RequestServer {
 }
 
 /** A path that begins with a UUID: a heartbeat address in the form of hc-ping.com, which has no other paths. */
-const PING_PATH = /^\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=[/?]|$)/;
+const PING_PATH = new RegExp(`^/${UUID_FORM}(?=[/?]|$)`);
 
 /** The channels of our own API, and of version 1 of that of Healthchecks. */
 const CHANNELS_PATH = /^\/api\/v1\/channels\/?(?=\?|$)/;

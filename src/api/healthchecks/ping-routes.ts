@@ -8,6 +8,7 @@ import {
   hashAddressSecret,
   MAX_LOG_LENGTH,
   readAddressSignal,
+  UUID_FORM,
 } from '../../domain/heartbeat/heartbeat-rules.ts';
 import type { KeyScope } from '../../domain/role.ts';
 import type { Service } from '../../domain/service.ts';
@@ -32,7 +33,7 @@ export interface PingSources extends AddressSources {
   readonly context: CheckContext | null;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID = new RegExp(`^${UUID_FORM}$`);
 
 const TEXT = {
   'Content-Type': 'text/plain; charset=utf-8',

@@ -1,4 +1,5 @@
 /** Reads checks of Healthchecks: the list of its API, versions 1 to 3. */
+import { UUID_FORM } from '../../domain/heartbeat/heartbeat-rules.ts';
 import { readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { Collection, type DocumentReader, WHOLE_FILE } from './listed-content.ts';
 import {
@@ -55,7 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
   filter_http_body: 'the path of a request says what it reports, not its body',
   filter_default_fail: 'the path of a request says what it reports, not its body',
 };
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID = new RegExp(`${UUID_FORM}$`, 'i');
 
 function readCheck(row: Row, name: string): EntryReading {
   const token = UUID.exec(asText(row.ping_url) ?? asText(row.uuid) ?? '')?.[0] ?? null;

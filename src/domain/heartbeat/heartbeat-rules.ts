@@ -164,6 +164,9 @@ export type AddressSignal =
   /** `exitCode` of the process, never 0; null: not given. */
   | { readonly kind: 'fail'; readonly exitCode: number | null };
 
+/** A UUID as a part of a regular expression: the form of the secrets of heartbeat addresses (RFC 9562, 4), in lower case. */
+export const UUID_FORM = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
 /** The hash by which the registry stores the secret of an address: SHA-256, hexadecimal. */
 export function hashAddressSecret(secret: string): string {
   return hash('sha256', secret, 'hex');
